@@ -134,7 +134,10 @@ def check_may_be_shown(model: ModelConfig | None) -> ModelConfig:
 
 
 def _described(store: Store, known: Known) -> dict[str, str]:
-    return {name: said.text for name, said in store.narrations.of_table(known.table_id).items()}
+    return {
+        name: said.text
+        for name, said in store.narrations.of_tables([known.table_id])[known.table_id].items()
+    }
 
 
 def _column(name: str, said: str) -> str:

@@ -11,7 +11,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -22,6 +22,7 @@ from pneuma_assets.assets.report import DEPLOYMENT, latest_metadata
 from pneuma_assets.core.changes.measure import Change
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.sources import TableAddress
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.asset_keys import PublishedPage
@@ -167,6 +168,9 @@ def _severity(failed: bool) -> dg.AssetCheckSeverity:
     return dg.AssetCheckSeverity.ERROR if failed else dg.AssetCheckSeverity.WARN
 
 
+CHUNK = 64
+"""Tables whose pages are made at a time."""
+
 MAX_COLUMNS_SHOWN = 500
 """Columns of a table's page; an event with thousands of them is slow to store and to read."""
 
@@ -303,48 +307,50 @@ class TablePages:
         self._shown: set[str] = set()
         self.others: set[str] = set()
 
-    def announce(self, table: Table) -> None:
-        """Show a table as it is now, unless its key is somebody else's or its source is hidden."""
-        if source_of(table.table_id) not in self._sources or not self._owned(table.table_id):
-            return
-        record = self._store.tables.record(table.table_id)
-        if record is None:
-            return
-        self._note(replace(self._before(table.table_id), updated_at=record.updated_at))
-        self._announced = time.monotonic()
-        self._shown.add(table.table_id)
-        key = asset_key(self._prefix, table.table_id)
-        self._log_event(
-            table_event(
-                key,
-                table,
-                self._store.narrations.of_table(table.table_id),
-                self._mark,
-                address_of(self._sources[record.source], record),
-                self._first_seen(key) if record.updated_at is None else record.updated_at,
-                self._rows(table.table_id),
-                self._store.profiles.changes([table.table_id]).get(table.table_id),
-                self._lineage(table.table_id),
+    def announce(self, tables: Sequence[Table]) -> None:
+        """Show tables as they are now; none whose key is somebody else's, or source is hidden."""
+        store, ids = self._store, [table.table_id for table in tables]
+        visible = [i for i in ids if source_of(i) in self._sources and self._owned(i)]
+        records = {record.table_id: record for record in store.tables.records(visible)}
+        self._note(replace(self._before(i), updated_at=r.updated_at) for i, r in records.items())
+        said = store.narrations.of_tables(records)
+        # As they are searched, where they are to be shown.
+        rows = store.documents.of_kind(DocumentKind.ROWS, records if self._shows_rows else ())
+        changes, lineage = store.profiles.changes(records), self._lineage(records)
+        for table in tables:
+            i = table.table_id
+            if (record := records.get(i)) is None:
+                continue
+            self._announced = time.monotonic()
+            self._shown.add(i)
+            key = asset_key(self._prefix, i)
+            self._log_event(
+                table_event(
+                    key,
+                    table,
+                    said[i],
+                    self._mark,
+                    address_of(self._sources[record.source], record),
+                    self._first_seen(key) if record.updated_at is None else record.updated_at,
+                    rows.get(i, ()),
+                    changes.get(i),
+                    lineage.get(i),
+                )
             )
-        )
 
-    def _lineage(self, table_id: str) -> dict[str, list[tuple[dg.AssetKey, str]]]:
-        """Return where the columns of a table come from: from tables that have a page."""
-        found: dict[str, list[tuple[dg.AssetKey, str]]] = {}
-        for edge in self._store.edges.of_tables([table_id]):
-            shown = source_of(edge.upstream) in self._sources and edge.upstream != table_id
-            if edge.derives and edge.downstream == table_id and shown:
+    def _lineage(
+        self, table_ids: Collection[str]
+    ) -> dict[str, dict[str, list[tuple[dg.AssetKey, str]]]]:
+        """Return where the columns of tables come from: from tables that have a page."""
+        found: dict[str, dict[str, list[tuple[dg.AssetKey, str]]]] = {}
+        for edge in self._store.edges.of_tables(table_ids):
+            shown = source_of(edge.upstream) in self._sources and edge.upstream != edge.downstream
+            if edge.derives and edge.downstream in table_ids and shown:
                 key = asset_key(self._prefix, edge.upstream)
+                columns = found.setdefault(edge.downstream, {})
                 for column, own in edge.columns:
-                    found.setdefault(own, []).append((key, column))
+                    columns.setdefault(own, []).append((key, column))
         return found
-
-    def _rows(self, table_id: str) -> list[str]:
-        """Return the sampled rows of a table where they are to be shown, as they are searched."""
-        if not self._shows_rows:
-            return []
-        documents = self._store.documents.of_table(table_id)
-        return [one.text for one in documents if one.kind == DocumentKind.ROWS]
 
     def complete(self) -> None:
         """Give every table the page it should have, and wipe those that should not be.
@@ -355,9 +361,9 @@ class TablePages:
         """
         records = [r for r in self._store.tables.records() if r.source in self._sources]
         lagging = [r.table_id for r in records if self._lags(r)]
-        for done, table in enumerate(self._store.tables.profiles(lagging), 1):
-            self.announce(table)
-            report("making pages", done, len(lagging))
+        for done, some in enumerate(chunks(lagging, CHUNK)):
+            self.announce(list(self._store.tables.profiles(some)))
+            report("making pages", CHUNK * done + len(some), len(lagging))
         self._tell_problems(records)
         current = {self._name(r.table_id) for r in records} & self._told.keys()
         moved = {self._told[name].table_id for name in current}
@@ -384,15 +390,18 @@ class TablePages:
 
     def _tell_problems(self, records: Iterable[TableRecord]) -> None:
         problems = problems_by_table(self._store.problems.all())
-        for record in records:
-            before, problem = self._before(record.table_id), problems.get(record.table_id)
-            if problem == before.problem or not self._owned(record.table_id):
-                continue
-            self._note(replace(before, problem=problem))
+        news = {
+            record.table_id: record
+            for record in records
+            if problems.get(record.table_id) != self._before(record.table_id).problem
+            and self._owned(record.table_id)
+        }
+        self._note(replace(self._before(i), problem=problems.get(i)) for i in news)
+        for i, record in news.items():
             self._let_a_second_pass()
             failed = record.state == TableState.FAILED
             self._instance.report_runless_asset_event(
-                problem_event(asset_key(self._prefix, record.table_id), problem, failed=failed)
+                problem_event(asset_key(self._prefix, i), problems.get(i), failed=failed)
             )
 
     def _let_a_second_pass(self) -> None:
@@ -427,14 +436,12 @@ class TablePages:
     def _before(self, table_id: str) -> PublishedPage:
         return self._told.get(self._name(table_id), PublishedPage(table_id))
 
-    def _note(self, now: PublishedPage) -> None:
+    def _note(self, pages: Iterable[PublishedPage]) -> None:
         """Remember what Dagster is told, before it is told."""
-        name = self._name(now.table_id)
-        if self._told.get(name) != now:
-            self._store.asset_keys.record(
-                name, now.table_id, self._mark, updated_at=now.updated_at, problem=now.problem
-            )
-            self._told[name] = now
+        told = {self._name(page.table_id): page for page in pages}
+        news = {name: page for name, page in told.items() if self._told.get(name) != page}
+        self._store.asset_keys.record(self._mark, news)
+        self._told |= news
 
     def _wipe(self, names: Iterable[str]) -> None:
         names = list(names)

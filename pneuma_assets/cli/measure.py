@@ -235,7 +235,7 @@ def narrations(
     with showing_progress(), Workspace(loaded) as workspace:
         if unknown := {*wanted} - {*workspace.search_index.list_tables()}:
             raise UsageError(f"{gold}: no indexed table has the id {min(unknown)!r}")
-        told = {one: workspace.store.narrations.of_table(one) for one in wanted}
+        told = {one: workspace.store.narrations.of_tables([one])[one] for one in wanted}
         tables = [
             [Said(name, text, told[table].get(name)) for name, text in columns.items()]
             for table, columns in wanted.items()

@@ -28,7 +28,9 @@ def test_what_a_view_read_leaves_with_its_permission(tmp_path: Path):
             assert run_job(loaded, instance).success
             with Workspace(loaded) as workspace:
                 texts = {one.block.text for one in workspace.search_index.blocks()}
-                documents = workspace.store.documents.of_table("d/main/outside")
+                documents = workspace.store.documents.of_tables(["d/main/outside"])[
+                    "d/main/outside"
+                ]
                 named = {problem.subject for problem in workspace.store.problems.all()}
             assert any(SECRET in text for text in texts) == admitted
             assert bool(documents) == admitted

@@ -143,7 +143,7 @@ def test_what_dbt_says_is_embedded_without_reading_a_table_again(tmp_path, monke
     with dg.instance_for_test() as instance:
         run_job(loaded, instance)
         with open_store(loaded, {}) as store:
-            said = store.documents.of_table("lake/t2")
+            said = store.documents.of_tables(["lake/t2"])["lake/t2"]
             assert "built from t1" in [one.text for one in said if one.kind == "lineage"]
             evidence = _evidence(loaded)
             assert evidence["lake/t1"].rows
@@ -218,7 +218,7 @@ def test_other_assets_of_the_same_definitions_tell_of_the_tables_that_they_name(
         run_job(loaded, instance)  # by a process that has not loaded the others
     with open_store(loaded, {}) as store:
         (edge,) = store.edges.all()
-        told = [one.text for one in store.documents.of_table("lake/t1")]
+        told = [one.text for one in store.documents.of_tables(["lake/t1"])["lake/t1"]]
     assert edge == Edge("lake/t1", "lake/t2", EdgeKind.DAGSTER, COLUMNS)
     assert "Orders as the shop took them.\nOwners: ann@example.com" in told
     # What is written for others is read as what was written.

@@ -15,6 +15,7 @@ from sqlalchemy import make_url, text
 
 from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.asset_keys import PublishedPage
 from pneuma_assets.core.store.manifest import read_manifest
 from pneuma_assets.core.store.manifest_write import keep_manifest
 from pneuma_assets.core.store.postgresql_database import PostgreSQL
@@ -128,7 +129,7 @@ def test_a_manifest_that_was_lost_comes_back_without_a_table_to_index(indexed):
 
 def test_pages_say_what_the_store_has_come_to_know(indexed):
     with open_store(indexed, os.environ) as store:
-        store.problems.record_of_table("lake/t1", "values", "too wide")
+        store.problems.record_of_tables("values", {"lake/t1": "too wide"})
         assert keep_manifest(store, indexed.deployment)
     by_id = {page.table_id: page for page in read_manifest(indexed, {}).tables}
     assert by_id["lake/t1"].problem == "values: too wide"
@@ -161,7 +162,9 @@ class OnServer:
         with Store(self.at) as store:
             store.listings.sync("lake", [TableRef("lake/a", "lake", "/lake/a.csv", "csv", "1")])
             store.queue.fail(Problem("lake/a", "profile", "empty"))
-            store.asset_keys.record("pneuma/lake/a", "lake/a", store.asset_keys.deployment())
+            store.asset_keys.record(
+                store.asset_keys.deployment(), {"pneuma/lake/a": PublishedPage("lake/a")}
+            )
             assert keep_manifest(store, self.loaded.deployment)
 
     def read(self):

@@ -60,7 +60,7 @@ class Lake:
 
     def said(self, name: str) -> dict[str, str]:
         with Workspace(self.loaded, {}) as workspace:
-            found = workspace.store.narrations.of_table(f"lake/{name}")
+            found = workspace.store.narrations.of_tables([f"lake/{name}"])[f"lake/{name}"]
         return {column: one.text for column, one in found.items()}
 
 
@@ -146,10 +146,10 @@ def test_only_what_is_new_is_asked(lake):
     assert set(lake.said("loses")) == {"buyer", "paid"}
     with Workspace(lake.loaded, {}) as workspace:
         store = workspace.store
-        assert [one.text for one in store.documents.user_contexts("lake/moved")] == [
-            "Only what was paid."
-        ]
-        assert len(store.descriptions.corrections("lake/moved")) == 2
+        assert [
+            one.text for one in store.documents.user_contexts(["lake/moved"])["lake/moved"]
+        ] == ["Only what was paid."]
+        assert len(store.descriptions.corrections(["lake/moved"])) == 2
         left = {"lake/moves", "lake/written", "lake/dropped", *(f"lake/march/{n}" for n in FOLDER)}
         assert not left & store.tables.known()
         assert not left & workspace.search_index.list_tables().keys()

@@ -94,8 +94,8 @@ def test_a_prompt_that_does_not_fit_in_memory_is_its_table_s_problem(loaded, ins
     with Workspace(loaded, {}) as workspace:
         assert workspace.status().counts() == {"indexed": 8}
         assert workspace.query_engine().ask("measured quantity", k=1)[0].text
-        assert len(workspace.store.narrations.of_table("lake/t1")) == 3
-        assert not workspace.store.narrations.of_table("lake/wide")
+        assert len(workspace.store.narrations.of_tables(["lake/t1"])["lake/t1"]) == 3
+        assert not workspace.store.narrations.of_tables(["lake/wide"])["lake/wide"]
         problems = {p.subject: (p.stage, p.cause) for p in workspace.store.problems.all()}
     assert problems.keys() == {"lake/wide", "lake/same"}
     stage, cause = problems["lake/wide"]
@@ -111,7 +111,7 @@ def test_a_prompt_that_does_not_fit_in_memory_is_its_table_s_problem(loaded, ins
     assert len(roomy.prompts) == 60, "of both: each prompt shows its own table"
     with Workspace(loaded, {}) as workspace:
         assert workspace.store.problems.all() == []
-        assert len(workspace.store.narrations.of_table("lake/wide")) == 30
+        assert len(workspace.store.narrations.of_tables(["lake/wide"])["lake/wide"]) == 30
 
 
 @pytest.mark.slow
@@ -173,7 +173,7 @@ def test_people_who_left_a_table_are_not_found(loaded, instance, lake, replaced)
         run_job(loaded, instance)
 
     def kept(workspace: Workspace) -> list[str]:
-        documents = workspace.store.documents.of_table("lake/people")
+        documents = workspace.store.documents.of_tables(["lake/people"])["lake/people"]
         blocks = workspace.search_index.blocks(["lake/people"])
         texts = [d.text for d in documents] + [e.block.text for e in blocks]
         return [name for name in gone if any(f"person: {name} |" in text for text in texts)]

@@ -527,7 +527,7 @@ def test_a_table_written_again_under_another_name_keeps_what_was_said_though_it_
     assert left_index(lake, lake.execute(asked(lake.watch()))) == (0, 0, 1)
     skipped(lake.watch())
     with open_store(lake.loaded, {}) as store:
-        assert [one.text for one in store.descriptions.corrections("lake/moved")] == ["Who it is"]
+        assert [one.text for one in store.descriptions.corrections(["lake/moved"])] == ["Who it is"]
         assert store.tables.known() == {"lake/moved", "lake/t1"}
 
 

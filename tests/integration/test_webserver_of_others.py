@@ -78,7 +78,7 @@ def of_others(folder: Path) -> Iterator[str]:
 
 def known(loaded) -> tuple[list[Edge], list[str], list[str]]:
     with open_store(loaded, {}) as store:
-        texts = [one.text for one in store.documents.of_table("lake/t1")]
+        texts = [one.text for one in store.documents.of_tables(["lake/t1"])["lake/t1"]]
         told = [text for text in texts if "Orders as" in text]
         return store.edges.all(), told, [problem.cause for problem in store.problems.all()]
 

@@ -106,7 +106,7 @@ def spread(table_ids: Sequence[str], chance: Random) -> list[str]:
 
 
 def _with_texts(store: Store, known: Known) -> Known:
-    described = store.narrations.of_table(known.table_id)
+    described = store.narrations.of_tables([known.table_id])[known.table_id]
     sampled = store.documents.of_kind(DocumentKind.ROWS, [known.table_id])
     return replace(
         known,

@@ -8,7 +8,7 @@ the rest.
 import logging
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -22,6 +22,7 @@ from pneuma_assets.core.describe.columns import (
     fact_descriptions,
     is_written,
 )
+from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.narrate import (
     NARRATION_TOKENS,
     NarrationRequest,
@@ -32,20 +33,23 @@ from pneuma_assets.core.describe.prompts import PROMPT_VERSIONS, SHOWN_ROWS, Gro
 from pneuma_assets.core.describe.texts import NarratedColumns, row_text
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.models.base import Encoder, LanguageModel
-from pneuma_assets.core.pipeline.stage import (
-    Figures,
-    Made,
-    isolate_failures,
-    make_documents,
-    save_documents,
-)
+from pneuma_assets.core.pipeline.stage import Figures, isolate_failures, save_documents
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.documents import UserContext
 from pneuma_assets.core.store.narrations import Answer, AnswerKey
 from pneuma_assets.core.store.queue import Stage, WorkItem
-from pneuma_assets.core.tables import Description, DocumentKind, Provenance, Table, TableTerms
+from pneuma_assets.core.tables import (
+    Description,
+    Document,
+    DocumentKind,
+    Provenance,
+    Table,
+    TableTerms,
+)
 from pneuma_assets.core.terms.collect import names_of
 from pneuma_assets.core.text.safe import one_line
 
@@ -134,25 +138,24 @@ def describe_tables(
     items = [item for item in store.queue.take(run_id, Stage.SAMPLED) if item.table is not None]
     known: dict[str, Known] = {}
     for chunk in chunks(items, CHUNK):
-        recorded = _Recorded(store, [item.ref.table_id for item in chunk])
-        for item in chunk:
-            if item.table is not None:
-                with isolate_failures(store, run_id, item, "narrations"):
-                    known[item.ref.table_id] = recorded.known(item.table)
+        known |= known_descriptions(store, run_id, chunk)
     items = [item for item in items if item.ref.table_id in known]
     tables = [item.table for item in items if item.table is not None]
-    keys = [] if model is None else answer_keys(model, config)
     generated = Generated()
     if model is not None:
         if config.notice is not None:
             logger.warning("%s", config.notice)
         generated = generate_descriptions(store, run_id, tables, model, config, known)
-    figures = SchemaNarrationsFigures(tables=len(tables), narrated=generated.columns)
-    for chunk in chunks(items, CHUNK):
-        describing = _Describing(store, run_id, model, config, encoder, keys, generated)
-        figures += describing.describe(chunk, known)
     columns = sum(len(table.columns) for table in tables)
-    return figures + SchemaNarrationsFigures(columns=columns, kept=columns - generated.columns)
+    figures = SchemaNarrationsFigures(
+        tables=len(tables),
+        columns=columns,
+        narrated=generated.columns,
+        kept=columns - generated.columns,
+    )
+    for chunk in chunks(items, CHUNK):
+        figures += _describe(store, run_id, chunk, known, model, config, encoder, generated)
+    return figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,155 +167,143 @@ class Generated:
     """By the answer's subject and the column's position."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Describing:
-    """Chooses the best description of each column of some tables, and saves them."""
-
-    store: Store
-    run_id: str
-    model: LanguageModel | None
-    config: NarrationConfig
-    encoder: Encoder | None
-    keys: Sequence[AnswerKey]
-    generated: Generated
-
-    def describe(
-        self, items: Sequence[WorkItem], known: Mapping[str, Known]
-    ) -> SchemaNarrationsFigures:
-        """Describe and save these tables; `known` is what was read of them, by table id."""
-        made: list[Made[NarratedColumns]] = []
-        shown: dict[str, Mapping[int, Description]] = {}
-        answers: dict[str, Mapping[int, Answer]] = {}
-        problems: dict[str, str | None] = {}
-        refused = 0
-        for item in items:
-            if item.table is None:
-                continue
-            table, table_id = item.table, item.ref.table_id
-            with isolate_failures(self.store, self.run_id, item, "narrations"):
-                said = said_by_model(self.store, self.keys, table)
-                fit, unfit = self._fit(table, said, known[table_id])
-                best = best_descriptions(known[table_id], fit)
-                texts = {position: one.text for position, one in best.items()}
-                names = names_of(table_id)[1:]
-                made.append(make_documents(NarratedColumns(table, texts, names)))
-                shown[table_id], answers[table_id] = best, said
-                problems[table_id] = self._problem(table, known[table_id])
+def _describe(
+    store: Store,
+    run_id: str,
+    items: Sequence[WorkItem],
+    known: Mapping[str, Known],
+    model: LanguageModel | None,
+    config: NarrationConfig,
+    encoder: Encoder | None,
+    generated: Generated,
+) -> SchemaNarrationsFigures:
+    """Choose the best description of each column of some tables, and save them."""
+    keys = [] if model is None else answer_keys(model, config)
+    tables = {item.ref.table_id: item.table for item in items if item.table is not None}
+    answers = store.narrations.answers(keys, list(tables.values()))
+    shown: dict[str, Mapping[int, Description]] = {}
+    made: dict[str, Mapping[DocumentKind, Sequence[Document]]] = {}
+    refused = 0
+    for item in items:
+        i, table = item.ref.table_id, tables[item.ref.table_id]
+        with isolate_failures(store, run_id, item, "narrations"):
+            fit: Mapping[int, Description] = {}
+            if model is not None:
+                fit, unfit = _fit(table, answers[i], known[i], model.name, encoder)
                 refused += unfit
-        with save_documents(self.store, self.run_id, made) as held:
-            done = [one.material.table for one in made if one.material.table_id in held]
-            self.store.narrations.assign(
-                self.keys[0] if self.keys else None,
-                [(table, shown[table.table_id], answers[table.table_id]) for table in done],
-            )
-            for table_id, problem in problems.items():
-                self.store.problems.record_of_table(table_id, "narrations", problem)
-            self.store.queue.advance(self.run_id, Stage.NARRATED, [t.table_id for t in done])
-        said_of = [one for some in shown.values() for one in some.values()]
-        written = sum(one.provenance in WRITTEN for one in said_of)
-        return SchemaNarrationsFigures(written=written, shown=len(said_of), refused=refused)
-
-    def _fit(
-        self, table: Table, answers: Mapping[int, Answer], known: Known
-    ) -> tuple[Mapping[int, Description], int]:
-        """Return the model's descriptions that may be shown, and how many others there are."""
-        if self.model is None:
-            return {}, 0
-        name = self.model.name
-        said = {p: a.text for p, a in answers.items() if a.text and not is_written(known, p)}
-        fit = {p: Description(text, Provenance.MODEL, name) for p, text in said.items()}
-        if self.encoder is not None:
-            facts = {p: s[Provenance.PROFILE] for p, s in known.items() if Provenance.PROFILE in s}
-            fit = round_trip(self.encoder, table, said, facts, name)
-        dated = {p: replace(one, said_at=answers[p].said_at) for p, one in fit.items()}
-        return dated, len(said) - len(fit)
-
-    def _problem(self, table: Table, known: Known) -> str | None:
-        """Name the columns that the model did not answer for, and the first one's cause."""
-        if not self.keys:
-            return None
-        causes = self.generated.causes.get(self.keys[0].subject(table), {})
-        failed = {at: cause for at, cause in causes.items() if not is_written(known, at)}
-        if not failed:
-            return None
-        first = min(failed)
-        return (
-            f"{len(failed)} of {len(table.columns)} columns are not described (such as "
-            f"{table.columns[first].name!r}: {failed[first]}); their names stand in, and "
-            "'pneuma-assets index --rebuild' asks again"
+            best = best_descriptions(known[i], fit)
+            texts = {position: one.text for position, one in best.items()}
+            made[i] = documents_of(NarratedColumns(table, texts, names_of(i)[1:]))
+            shown[i] = best
+    failed = {i: generated.causes.get(keys[0].subject(tables[i]), {}) for i in made if keys}
+    problems = {i: _problem(tables[i], known[i], failed.get(i, {})) for i in made}
+    with save_documents(store, run_id, made) as held:
+        done = [i for i in made if i in held]
+        store.narrations.assign(
+            keys[0] if keys else None, [(tables[i], shown[i], answers[i]) for i in done]
         )
+        store.problems.record_of_tables("narrations", {i: problems[i] for i in done})
+        store.queue.advance(run_id, Stage.NARRATED, done)
+    said = [one for some in shown.values() for one in some.values()]
+    written = sum(one.provenance in WRITTEN for one in said)
+    return SchemaNarrationsFigures(written=written, shown=len(said), refused=refused)
 
 
-class _Recorded:
-    """What the store has of the columns of some tables, read at once."""
-
-    def __init__(self, store: Store, table_ids: Sequence[str]) -> None:
-        self._rows = store.profiles.terms(table_ids)
-        self._read = {i: store.descriptions.of_table(i) for i in table_ids}
-        self._contexts = {i: store.documents.user_contexts(i) for i in table_ids}
-        self._former = {
-            i: store.profiles.former_names(i) for i, some in self._contexts.items() if some
-        }
-        self._external = {i: store.edges.fields(i).get(i, {}) for i in table_ids}
-        self._corrections = {i: store.descriptions.corrections(i) for i in table_ids}
-
-    def known(self, table: Table) -> Known:
-        """Return what was read of a table's columns, what people added, and what rows show."""
-        table_id = table.table_id
-        rows = self._rows.get(table_id, TableTerms()).rows
-        facts = fact_descriptions(table, rows, all_rows=len(rows) >= table.row_count)
-        known = {at: dict(said) for at, said in self._read.get(table_id, {}).items()}
-        for provenance, described in (
-            (Provenance.PERSON, self._added(table)),
-            (Provenance.PROFILE, facts),
-        ):
-            for position, description in described.items():
-                known.setdefault(position, {})[provenance] = description
-        for position, description in self._from_outside(table).items():
-            known.setdefault(position, {}).setdefault(Provenance.DOCUMENT, description)
-        for correction in self._corrections.get(table_id, ()):
-            for position, column in enumerate(table.columns):
-                if correction.is_of(column.name):
-                    said = known.setdefault(position, {})
-                    said[Provenance.CORRECTION] = correction.description
-        return known
-
-    def _from_outside(self, table: Table) -> dict[int, Description]:
-        """Return what dbt, other assets and the like say of columns, whatever a name's capitals."""
-        named = Counter(column.name.lower() for column in table.columns)
-        found: dict[int, Description] = {}
-        for origin, said in self._external.get(table.table_id, {}).items():
-            folded = {name.lower(): text for name, text in said.columns.items()}
-            source = f"asset {', '.join(said.assets)}" if said.assets else origin
-            for position, column in enumerate(table.columns):
-                name = column.name.lower()
-                alone = folded.get(name) if named[name] == 1 else None
-                if text := said.columns.get(column.name) or alone:
-                    found.setdefault(position, Description(text, Provenance.DOCUMENT, source, 1.0))
-        return found
-
-    def _added(self, table: Table) -> dict[int, Description]:
-        """Return what people's contexts say of columns, be it by a name that they had before."""
-        contexts = [(one.name, one.text) for one in self._contexts.get(table.table_id, ())]
-        added = added_descriptions(table, contexts)
-        former = self._former.get(table.table_id, {})
-        for number in range(max(map(len, former.values()), default=0)):
-            columns = [
-                replace(c, name=name)
-                for c in table.columns
-                for name in former.get(c.name, ())[number : number + 1] or (c.name,)
-            ]
-            before = added_descriptions(replace(table, columns=tuple(columns)), contexts)
-            added = before | added
-        return added
+def _fit(
+    table: Table,
+    answers: Mapping[int, Answer],
+    known: Known,
+    model: str,
+    encoder: Encoder | None,
+) -> tuple[Mapping[int, Description], int]:
+    """Return the model's descriptions that may be shown, and how many others there are."""
+    said = {p: a.text for p, a in answers.items() if a.text and not is_written(known, p)}
+    fit = {p: Description(text, Provenance.MODEL, model) for p, text in said.items()}
+    if encoder is not None:
+        facts = {p: s[Provenance.PROFILE] for p, s in known.items() if Provenance.PROFILE in s}
+        fit = round_trip(encoder, table, said, facts, model)
+    dated = {p: replace(one, said_at=answers[p].said_at) for p, one in fit.items()}
+    return dated, len(said) - len(fit)
 
 
-def said_by_model(store: Store, keys: Sequence[AnswerKey], table: Table) -> dict[int, Answer]:
-    """Return what a model said of a table's columns, by position; the first key's goes first."""
-    said: dict[int, Answer] = {}
-    for key in reversed(keys):
-        said |= store.narrations.answers(key, table)
-    return said
+def _problem(table: Table, known: Known, causes: Mapping[int, str]) -> str | None:
+    """Name the columns that the model did not answer for, and the first one's cause."""
+    failed = {at: cause for at, cause in causes.items() if not is_written(known, at)}
+    if not failed:
+        return None
+    first = min(failed)
+    return (
+        f"{len(failed)} of {len(table.columns)} columns are not described (such as "
+        f"{table.columns[first].name!r}: {failed[first]}); their names stand in, and "
+        "'pneuma-assets index --rebuild' asks again"
+    )
+
+
+def known_descriptions(
+    store: Store, run_id: str, items: Sequence[WorkItem]
+) -> dict[str, dict[int, dict[Provenance, Description]]]:
+    """Return what was read of tables' columns, what people added, and what rows show, by table.
+
+    One of which that cannot be told has failed, and is absent.
+    """
+    ids = [item.ref.table_id for item in items]
+    read = store.descriptions.of_tables(ids)
+    terms = store.profiles.terms(ids)
+    contexts = store.documents.user_contexts(ids)
+    former = store.profiles.former_names(i for i in ids if contexts[i])
+    outside = store.edges.fields(ids)
+    corrections = store.descriptions.corrections(ids)
+    found: dict[str, dict[int, dict[Provenance, Description]]] = {}
+    for item in items:
+        i, table = item.ref.table_id, item.table
+        with isolate_failures(store, run_id, item, "narrations"):
+            if table is None:
+                continue
+            known, rows = read[i], terms.get(i, TableTerms()).rows
+            added = _added(table, contexts[i], former.get(i, {}))
+            facts = fact_descriptions(table, rows, all_rows=len(rows) >= table.row_count)
+            for provenance, said in ((Provenance.PERSON, added), (Provenance.PROFILE, facts)):
+                for position, description in said.items():
+                    known.setdefault(position, {})[provenance] = description
+            for position, description in _from_outside(table, outside.get(i, {})).items():
+                known.setdefault(position, {}).setdefault(Provenance.DOCUMENT, description)
+            for one in corrections:
+                for position, column in enumerate(table.columns):
+                    if one.table_id == i and one.is_of(column.name):
+                        known.setdefault(position, {})[Provenance.CORRECTION] = one.description
+            found[i] = known
+    return found
+
+
+def _from_outside(table: Table, told: Mapping[str, TableFields]) -> dict[int, Description]:
+    """Return what dbt, other assets and the like say of columns, whatever a name's capitals."""
+    named = Counter(column.name.lower() for column in table.columns)
+    found: dict[int, Description] = {}
+    for origin, said in told.items():
+        folded = {name.lower(): text for name, text in said.columns.items()}
+        source = f"asset {', '.join(said.assets)}" if said.assets else origin
+        for position, column in enumerate(table.columns):
+            name = column.name.lower()
+            alone = folded.get(name) if named[name] == 1 else None
+            if text := said.columns.get(column.name) or alone:
+                found.setdefault(position, Description(text, Provenance.DOCUMENT, source, 1.0))
+    return found
+
+
+def _added(
+    table: Table, contexts: Sequence[UserContext], former: Mapping[str, Sequence[str]]
+) -> dict[int, Description]:
+    """Return what people's contexts say of columns, be it by a name that they had before."""
+    texts = [(one.name, one.text) for one in contexts]
+    added = added_descriptions(table, texts)
+    for number in range(max(map(len, former.values()), default=0)):
+        columns = [
+            replace(c, name=name)
+            for c in table.columns
+            for name in former.get(c.name, ())[number : number + 1] or (c.name,)
+        ]
+        added = added_descriptions(replace(table, columns=tuple(columns)), texts) | added
+    return added
 
 
 def generate_descriptions(
@@ -341,15 +332,16 @@ def generate_descriptions(
         StateError: This run was taken for dead.
     """
     keys = answer_keys(model, config)
-    for table in tables:
+    for chunk in chunks(tables, CHUNK):
         for one in keys:
-            store.narrations.carry_over(one, table)
+            store.narrations.carry_over(one, chunk)
     generated, waited = Generated(), False
-    left = {keys[0].subject(table): table for table in tables}
-    wanted = _undescribed(keys[0], tables, known)
+    subjects = {table.table_id: keys[0].subject(table) for table in tables}
+    left = {subjects[table.table_id]: table for table in tables}
+    wanted = _undescribed(tables, subjects, known)
     while True:
-        open_ = {s: _unanswered(store, keys, table, wanted[s]) for s, table in left.items()}
-        left = {subject: table for subject, table in left.items() if open_[subject]}
+        open_ = _unanswered(store, keys, left, wanted)
+        left = {subject: left[subject] for subject in open_}
         if not left:
             return generated
         mine = store.narrations.reserve(keys[0], left.keys(), run_id)
@@ -360,46 +352,61 @@ def generate_descriptions(
             time.sleep(WAIT_S)
             continue
         try:
-            requests = []
-            for subject in sorted(mine):
-                table = left.pop(subject)
-                # Known by now may be what the run that had reserved it has described since.
-                positions = _unanswered(store, keys, table, wanted[subject])
-                requests += _requests(store, config, table, positions)
+            reserved = {subject: left.pop(subject) for subject in sorted(mine)}
+            # Known by now may be what the run that had reserved it has described since.
+            open_ = _unanswered(store, keys, reserved, wanted)
+            asked = [(reserved[subject], positions) for subject, positions in open_.items()]
+            requests = _requests(store, config, asked)
             generated = Generated(generated.columns + len(requests), generated.causes)
             if requests:  # else the model is not even loaded
-                subjects = {t.table_id: keys[0].subject(t) for t in tables}
                 _ask(store, run_id, model, config, requests, subjects, generated.causes)
         finally:
             store.narrations.release(run_id)  # two runs must not wait for each other
 
 
 def _undescribed(
-    key: AnswerKey, tables: Sequence[Table], known: Mapping[str, Known]
+    tables: Sequence[Table], subjects: Mapping[str, str], known: Mapping[str, Known]
 ) -> dict[str, set[int]]:
     """Return the columns of each subject that nobody described in some table of it."""
     found: dict[str, set[int]] = {}
     for table in tables:
         read = known[table.table_id]
         places = {at for at in range(len(table.columns)) if not is_written(read, at)}
-        found.setdefault(key.subject(table), set()).update(places)
+        found.setdefault(subjects[table.table_id], set()).update(places)
     return found
 
 
 def _unanswered(
-    store: Store, keys: Sequence[AnswerKey], table: Table, wanted: Collection[int]
-) -> list[int]:
-    return sorted({*wanted} - said_by_model(store, keys, table).keys())
+    store: Store,
+    keys: Sequence[AnswerKey],
+    tables: Mapping[str, Table],
+    wanted: Mapping[str, set[int]],
+) -> dict[str, list[int]]:
+    """Return the wanted columns without an answer, of those of these subjects that have any."""
+    found: dict[str, list[int]] = {}
+    for some in chunks(list(tables.items()), CHUNK):
+        answers = store.narrations.answers(keys, [table for _, table in some])
+        for subject, table in some:
+            if lacking := sorted(wanted[subject] - answers[table.table_id].keys()):
+                found[subject] = lacking
+    return found
 
 
 def _requests(
-    store: Store, config: NarrationConfig, table: Table, positions: Sequence[int]
+    store: Store, config: NarrationConfig, asked: Sequence[tuple[Table, Sequence[int]]]
 ) -> list[NarrationRequest]:
-    if not positions:
-        return []
-    names = tuple(column.name for column in table.columns)
-    context = stored_prompt_context(store, table) if config.prompt == "grounded" else None
-    return [NarrationRequest(table.table_id, names, position, context) for position in positions]
+    requests: list[NarrationRequest] = []
+    for some in chunks(asked, CHUNK):
+        grounds: Mapping[str, Ground] = {}
+        if config.prompt == "grounded":
+            grounds = _prompt_contexts(store, [table for table, _ in some])
+        for table, positions in some:
+            names = tuple(column.name for column in table.columns)
+            requests += [
+                NarrationRequest(table.table_id, names, at, grounds.get(table.table_id))
+                for at in positions
+            ]
+    return requests
 
 
 def _ask(
@@ -444,17 +451,21 @@ def prompt_context(table: Table, rows: Sequence[Row]) -> Ground:
     return _context(table, [row_text(names, row) for row in cells], cells)
 
 
-def stored_prompt_context(store: Store, table: Table) -> Ground:
-    """Return likewise what is shown of a table that a run works on.
+def _prompt_contexts(store: Store, tables: Sequence[Table]) -> dict[str, Ground]:
+    """Return likewise what is shown of tables that a run works on, by id.
 
     Where no rows were gathered (`sampling.values`), it shows the sampled ones' texts, without
     examples of single values: where a cell ends cannot be told from a text.
     """
-    gathered = store.profiles.terms([table.table_id]).get(table.table_id, TableTerms()).rows
-    if gathered:
-        return prompt_context(table, gathered)
-    texts = store.documents.of_kind(DocumentKind.ROWS, [table.table_id])
-    return _context(table, texts.get(table.table_id, []))
+    ids = [table.table_id for table in tables]
+    gathered = {i: terms.rows for i, terms in store.profiles.terms(ids).items() if terms.rows}
+    texts = store.documents.of_kind(DocumentKind.ROWS, (i for i in ids if i not in gathered))
+    return {
+        i: prompt_context(table, gathered[i])
+        if i in gathered
+        else _context(table, texts.get(i, []))
+        for i, table in zip(ids, tables, strict=True)
+    }
 
 
 def _context(table: Table, rows: Sequence[str], cells: tuple[Row, ...] = ()) -> Ground:

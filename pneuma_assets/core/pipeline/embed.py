@@ -63,10 +63,15 @@ def _embed(
     store: Store, run_id: str, encoder: Encoder, index: SearchIndex, table_ids: Sequence[str]
 ) -> EmbeddingBlocksFigures:
     known = makers()  # the store may hold documents of kinds that are no longer made
-    packed = {
-        i: pack_blocks([one for one in store.documents.of_table(i) if one.kind in known], encoder)
-        for i in table_ids
-    }
+    documents = [
+        one
+        for some in store.documents.of_tables(table_ids).values()
+        for one in some
+        if one.kind in known
+    ]
+    packed: dict[str, list[Block]] = {i: [] for i in table_ids}
+    for block in pack_blocks(documents, encoder):
+        packed[block.table_id].append(block)
     vectors = _known_vectors(store, encoder, index, packed)
     new = [text for text in _texts(packed) if text not in vectors]
     for some in chunks(new, AT_ONCE):

@@ -11,24 +11,19 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pneuma_assets.core.describe.columns import read_descriptions
+from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.texts import ReadTable
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.pipeline.list import RawTablesFigures
-from pneuma_assets.core.pipeline.stage import (
-    Made,
-    SourcesByName,
-    isolate_failures,
-    make_documents,
-    save_documents,
-)
+from pneuma_assets.core.pipeline.stage import SourcesByName, isolate_failures, save_documents
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Contexts, Source
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Stage, WorkItem
-from pneuma_assets.core.tables import Description, Table, source_of
+from pneuma_assets.core.tables import Description, Document, DocumentKind, Table, source_of
 
 logger = logging.getLogger(__name__)
 
@@ -37,11 +32,12 @@ CHUNK = 64
 
 
 class _Read(NamedTuple):
-    """Documents made of one table, descriptions of its columns, and what of it is missing."""
+    """One table's profile, what people wrote of it, and what of that could not be read."""
 
-    made: Made[ReadTable]
+    table: Table
+    contexts: Contexts
+    documents: Mapping[DocumentKind, Sequence[Document]]
     described: Sequence[tuple[int, Description]]
-    problem: str | None
 
 
 def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawTablesFigures:
@@ -50,12 +46,12 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawT
     items = store.queue.claimed(run_id, Stage.LISTED)
     figures, done = RawTablesFigures(), 0
     for chunk in chunks(items, CHUNK):
-        read: list[_Read] = []
+        read: dict[str, _Read] = {}
         for item in chunk:
             report("reading profiles", done, len(items))
             store.runs.reading(run_id, item.ref.table_id)
             with isolate_failures(store, run_id, item, "profile"):
-                read.append(_read(by_name.of(item), item))
+                read[item.ref.table_id] = _read(by_name.of(item), item)
             done += 1
         figures += _save(store, run_id, read)
         report("reading profiles", done, len(items))
@@ -66,9 +62,8 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawT
 def _read(source: Source, item: WorkItem) -> _Read:
     table = source.profile(item.ref, item.sampled)
     said = _contexts(source, item)
-    made = make_documents(ReadTable(table, said.texts, said.of_folder))
-    described = read_descriptions(table, said.glossaries)
-    return _Read(made, described, "; ".join(said.problems) or None)
+    documents = documents_of(ReadTable(table, said.texts, said.of_folder))
+    return _Read(table, said, documents, read_descriptions(table, said.glossaries))
 
 
 def _contexts(source: Source, item: WorkItem) -> Contexts:
@@ -86,20 +81,19 @@ def _contexts(source: Source, item: WorkItem) -> Contexts:
         return Contexts((), (f"its documents cannot be read: {error}",))
 
 
-def _save(store: Store, run_id: str, read: Sequence[_Read]) -> RawTablesFigures:
-    tables = [one.made.material.table for one in read]
+def _save(store: Store, run_id: str, read: Mapping[str, _Read]) -> RawTablesFigures:
+    tables = [one.table for one in read.values()]
     forget_newly_hidden(store, tables)
-    with save_documents(store, run_id, [one.made for one in read]) as held:
+    with save_documents(store, run_id, {i: one.documents for i, one in read.items()}) as held:
         store.queue.save_profiles(run_id, tables)
-        mine = [one for one in read if one.made.material.table_id in held]
-        store.descriptions.replace((one.made.material.table_id, one.described) for one in mine)
-        for one in mine:
-            store.problems.record_of_table(one.made.material.table_id, "contexts", one.problem)
+        store.descriptions.replace((i, read[i].described) for i in held)
+        unread = {i: "; ".join(read[i].contexts.problems) or None for i in held}
+        store.problems.record_of_tables("contexts", unread)
     return RawTablesFigures(
         profiled=len(tables),
         columns=sum(len(table.columns) for table in tables),
         rows=sum(table.row_count for table in tables),
-        contexts=sum(len(one.made.material.contexts) for one in read),
+        contexts=sum(len(one.contexts.texts) for one in read.values()),
     )
 
 

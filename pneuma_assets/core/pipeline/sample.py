@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pneuma_assets.core.changes.measure import Change, Extent, measured, writes
 from pneuma_assets.core.changes.schema_diff import SchemaDiff, schema_diff
@@ -103,21 +103,20 @@ class Verdict:
 class _Read:
     """What a table's rows gave: a new sample, if the old one is outdated, and terms.
 
-    `cause` says why not all rows could be read; `old_name` is the table's name before, where its
-    rows show that it was renamed.
+    `cause` says why not all rows could be read.
     """
 
-    sample: Sampled | None
-    evidence: TableTerms
+    item: WorkItem
+    table: Table
+    gathered: CollectedTerms
     cause: str | None
     seconds: float
     verdict: Verdict
-    threshold: float
-    old_name: str | None = None
-    fingerprint: Fingerprint | None = None
+    sample: Sampled | None
+    fingerprint: Fingerprint | None
 
     @property
-    def drawn(self) -> SampleSnapshot:
+    def snapshot(self) -> SampleSnapshot:
         """What the table is measured from, from now on."""
         anew = self.sample is not None and self.sample.row_count is not None
         return self.verdict.drawn_anew if anew else self.verdict.drawn
@@ -145,100 +144,110 @@ def sample_tables(
     figures, done = SampledRowsFigures(), 0
     for chunk in chunks(items, CHUNK):
         read: dict[str, _Read] = {}
+        before = store.profiles.snapshots(item.ref.table_id for item in chunk)
         saved_at = time.monotonic()
         for item in chunk:
-            store.runs.reading(run_id, item.ref.table_id)
+            table_id = item.ref.table_id
+            store.runs.reading(run_id, table_id)
             with isolate_failures(store, run_id, item, "sample"):
-                if item.table is None:
-                    raise TableReadError("It has no profile; the next run reads one.")
-                source, drawn = by_name.of(item), store.profiles.snapshot(item.ref.table_id)
-                found = _read(store, source, item, item.table, drawn, sampling, indexing)
-                read[item.ref.table_id] = found
+                source, drawn = by_name.of(item), before.get(table_id)
+                read[table_id] = _read(source, item, drawn, sampling, indexing.row_change)
             if time.monotonic() - saved_at > SAVED_EVERY_S:
-                figures += _save(store, run_id, read)
+                figures += _save(store, run_id, read, indexing.row_change)
                 read, saved_at = {}, time.monotonic()
             done += 1
             report("sampling rows", done, len(items))
-        figures += _save(store, run_id, read)
+        figures += _save(store, run_id, read, indexing.row_change)
     store.runs.reading(run_id, None)
     return figures
 
 
 def _read(
-    store: Store,
     source: Source,
     item: WorkItem,
-    table: Table,
     before: SampleSnapshot | None,
     sampling: SamplingConfig,
-    indexing: IndexingConfig,
+    threshold: float,
 ) -> _Read:
     """Gather terms first: when a table was sampled, a source forgets the rows it has read."""
+    table = item.table
+    if table is None:
+        raise TableReadError("It has no profile; the next run reads one.")
     began = time.monotonic()
     gathered, cause = gather_values(source, item, sampling)
     seconds = time.monotonic() - began
-    threshold = indexing.row_change
     verdict = judge(item, table, before, gathered.sketch, threshold)
-    return _Read(
-        _sample(source, item, table, sampling, anew=verdict.anew),
-        gathered.terms,
-        cause,
-        seconds,
-        verdict,
-        threshold,
-        find_old_name(store, item, table, gathered.sketch),
-        fingerprint_of(table, gathered.terms, gathered.sketch),
-    )
+    sample = _sample(source, item, table, sampling, anew=verdict.anew)
+    fingerprint = fingerprint_of(table, gathered.terms, gathered.sketch)
+    return _Read(item, table, gathered, cause, seconds, verdict, sample, fingerprint)
 
 
-def _save(store: Store, run_id: str, read: Mapping[str, _Read]) -> SampledRowsFigures:
+def _save(
+    store: Store, run_id: str, read: Mapping[str, _Read], threshold: float
+) -> SampledRowsFigures:
     if not read:
         return SampledRowsFigures()
     drawn = [one.sample for one in read.values() if one.sample is not None]
     kept = [table_id for table_id, one in read.items() if one.sample is None]
     with store.queue.holding(run_id, read) as held:
         mine = {table_id: one for table_id, one in read.items() if table_id in held}
-        store.profiles.save_terms({i: one.evidence for i, one in mine.items()})
+        store.profiles.save_terms({i: one.gathered.terms for i, one in mine.items()})
         prints = {i: one.fingerprint for i, one in mine.items() if one.fingerprint is not None}
         store.profiles.save_fingerprints(prints)
-        store.profiles.save_snapshots({i: one.drawn for i, one in mine.items()})
+        old_names = _find_old_names(store, mine.values())
+        store.profiles.save_snapshots({i: one.snapshot for i, one in mine.items()})
+        store.problems.record_of_tables(VALUES_STAGE, {i: one.cause for i, one in mine.items()})
         for table_id, one in mine.items():
-            store.problems.record_of_table(table_id, VALUES_STAGE, one.cause)
             if one.verdict.columns:
                 store.renaming.columns(table_id, one.verdict.columns)
-            if one.old_name is not None:
-                store.renaming.take_over(one.old_name, table_id)
+        for table_id, old_name in old_names.items():
+            store.renaming.take_over(old_name, table_id)
         outdated = [table_id for table_id, one in mine.items() if one.shown_left]
         if outdated:
             store.documents.replace(DocumentKind.QUESTIONS, ((i, ()) for i in outdated))
         store.queue.save_samples(run_id, drawn)
         store.queue.advance(run_id, Stage.SAMPLED, kept)
+    known = [one.verdict.change for one in read.values() if one.verdict.change is not None]
+    terms = [one.gathered.terms for one in read.values()]
+    in_rows = (cell is not None for some in terms for row in some.rows for cell in row)
     return SampledRowsFigures(
         tables=len(drawn),
         rows=sum(len(sample.rows) for sample in drawn),
         kept=len(kept),
-        **_changes(read.values()),
-        values=sum(_count(one.evidence) for one in read.values()),
+        same=sum(change.share == 0 for change in known),
+        changed_little=sum(0 < change.share <= threshold for change in known),
+        changed_much=sum(change.share > threshold for change in known),
+        other_columns=sum(one.verdict.other_columns for one in read.values()),
+        measured=Counter(str(change.measured_by) for change in known),
+        values=sum(in_rows) + sum(len(some.cells) for some in terms),
         without_values=sum(one.cause is not None for one in read.values()),
         milliseconds_for_values=round(1000 * sum(one.seconds for one in read.values())),
     )
 
 
-def _changes(read: Collection[_Read]) -> dict[str, Any]:
-    """Return how many tables changed how much, of those whose rows had been drawn before."""
-    known = [(one.verdict.change, one.threshold) for one in read if one.verdict.change is not None]
-    return {
-        "same": sum(change.share == 0 for change, _ in known),
-        "changed_little": sum(0 < change.share <= threshold for change, threshold in known),
-        "changed_much": sum(change.share > threshold for change, threshold in known),
-        "other_columns": sum(one.verdict.other_columns for one in read),
-        "measured": Counter(str(change.measured_by) for change, _ in known),
-    }
+def _find_old_names(store: Store, read: Collection[_Read]) -> dict[str, str]:
+    """Return under which name new tables were there before: each that alone had the same rows.
 
-
-def _count(evidence: TableTerms) -> int:
-    in_rows = sum(cell is not None for row in evidence.rows for cell in row)
-    return in_rows + len(evidence.cells)
+    That is how a table that was written again under another name is recognised, where no identity
+    tells of it: one that left the source had just these columns and rows.
+    """
+    new = [one for one in read if one.item.sampled_row_count is None]
+    sources = {one.item.ref.source for one in new}
+    gone = {name: store.profiles.snapshots_of_gone(name) for name in sources}
+    found: dict[str, str] = {}
+    for one in new:
+        sketch = one.gathered.sketch
+        if sketch is None or not sketch.rows:
+            continue
+        columns = [(column.name, column.type) for column in one.table.columns]
+        same = [
+            table_id
+            for table_id, was in gone[one.item.ref.source].items()
+            if was.sketch == sketch and [(c.name, c.type) for c in was.columns] == columns
+        ]
+        if len(same) == 1:
+            found[one.table.table_id] = same[0]
+    return found
 
 
 def _sample(
@@ -336,25 +345,6 @@ def judge(
         replace(now, change=change),
         columns=columns,
     )
-
-
-def find_old_name(
-    store: Store, item: WorkItem, table: Table, sketch: TableSketch | None
-) -> str | None:
-    """Return the one table that left its source and had just these columns and rows, or None.
-
-    That is how a table that was written again under another name is recognised, where no identity
-    tells of it.
-    """
-    if item.sampled_row_count is not None or sketch is None or not sketch.rows:
-        return None
-    columns = [(column.name, column.type) for column in table.columns]
-    same = [
-        table_id
-        for table_id, was in store.profiles.snapshots_of_gone(item.ref.source).items()
-        if was.sketch == sketch and [(c.name, c.type) for c in was.columns] == columns
-    ]
-    return same[0] if len(same) == 1 else None
 
 
 def _base(before: SampleSnapshot, now: SampleSnapshot) -> SampleSnapshot:

@@ -4,10 +4,8 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, fields
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Self
 
-from pneuma_assets.core.describe.kinds import documents_of
-from pneuma_assets.core.describe.texts import Material
 from pneuma_assets.core.errors import (
     AccessRefusedError,
     PneumaError,
@@ -116,35 +114,16 @@ class SourcesByName:
             ) from None
 
 
-M = TypeVar("M", bound=Material)
-
-
-@dataclass(frozen=True, slots=True)
-class Made(Generic[M]):
-    """What a stage has read of one table, and the documents made of it, by kind."""
-
-    material: M
-    documents: Mapping[DocumentKind, Sequence[Document]]
-
-
-def make_documents(material: M) -> Made[M]:
-    """Make the documents of every kind that is made from such material."""
-    return Made(material, documents_of(material))
-
-
 @contextmanager
-def save_documents(store: Store, run_id: str, tables: Sequence[Made[M]]) -> Iterator[set[str]]:
-    """Keep the documents of these tables, and what the `with` block writes of them, as one act.
+def save_documents(
+    store: Store, run_id: str, made: Mapping[str, Mapping[DocumentKind, Sequence[Document]]]
+) -> Iterator[set[str]]:
+    """Save tables' documents, by id and kind, and what the `with` block writes, as one act.
 
     Of the kinds that were made, a table has exactly these then. One that the run no longer holds
     keeps what it has; the block is given the ids of the others.
     """
-    with store.queue.holding(run_id, [made.material.table_id for made in tables]) as held:
-        mine = {
-            made.material.table_id: made.documents
-            for made in tables
-            if made.material.table_id in held
-        }
-        for kind in dict.fromkeys(kind for documents in mine.values() for kind in documents):
-            store.documents.replace(kind, [(i, made[kind]) for i, made in mine.items()])
+    with store.queue.holding(run_id, made) as held:
+        for kind in dict.fromkeys(kind for i in held for kind in made[i]):
+            store.documents.replace(kind, [(i, made[i][kind]) for i in made if i in held])
         yield held

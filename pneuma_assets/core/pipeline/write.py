@@ -69,8 +69,8 @@ class Announcer(Protocol):
         """The pages that could not be made, because somebody else has made them."""
         ...
 
-    def announce(self, table: Table) -> None:
-        """Show a table as it is now."""
+    def announce(self, tables: Sequence[Table]) -> None:
+        """Show tables as they are now."""
         ...
 
     def remove(self, table_ids: Sequence[str]) -> None:
@@ -114,7 +114,7 @@ def index_tables(
     run_id: str,
     encoder_name: str,
     index: SearchIndex,
-    on_indexed: Callable[[Table], None],
+    on_indexed: Callable[[Sequence[Table]], None],
 ) -> SearchIndexFigures:
     """Make every claimed table searchable as one act each, and tell `on_indexed` what changed.
 
@@ -149,15 +149,15 @@ def _index(
     encoder_name: str,
     index: SearchIndex,
     items: Sequence[WorkItem],
-    on_indexed: Callable[[Table], None],
+    on_indexed: Callable[[Sequence[Table]], None],
 ) -> SearchIndexFigures:
     with store.queue.holding(run_id, [item.ref.table_id for item in items]) as held:
         tables = {item.ref.table_id: item for item in items if item.ref.table_id in held}
     ids = list(tables)  # of the others, somebody else has newer blocks
-    staged = {i: store.documents.staged(encoder_name, i) for i in ids}
-    before: dict[str, set[str]] = {}
+    staged = store.documents.staged(encoder_name, ids)
+    before: dict[str, set[str]] = {i: set() for i in ids}
     for old in index.blocks(ids):
-        before.setdefault(old.block.table_id, set()).add(old.block.block_id)
+        before[old.block.table_id].add(old.block.block_id)
     facts = store.access.of_tables(ids)
     gathered = _gathered(store, index, ids)
     contents = {
@@ -168,15 +168,16 @@ def _index(
     }
     _replace(store, index, contents)
     store.access.mark_published(facts)
-    finished = []
+    finished, changed = [], []
     for i, item in tables.items():
         if item.table is not None:
             finished.append(Finished(i, item.table.schema_hash, len(staged[i])))
             blocks = {one.block.block_id for one in staged[i]}
             # An event for each unchanged table would be a flood.
-            seen = item.indexed_row_count, item.indexed_schema_hash, before.get(i, set())
+            seen = item.indexed_row_count, item.indexed_schema_hash, before[i]
             if seen != (item.table.row_count, item.table.schema_hash, blocks):
-                on_indexed(item.table)
+                changed.append(item.table)
+    on_indexed(changed)
     store.queue.finish(run_id, finished)
     kinds: Counter[str] = Counter(e.block.kind for embedded in staged.values() for e in embedded)
     return SearchIndexFigures(tables=len(ids), blocks=kinds)
@@ -195,7 +196,7 @@ def _replace(store: Store, index: SearchIndex, contents: Mapping[str, TableConte
             raise
         logger.warning("%s is indexed without its rows: %s", error.table_id, error)
         cause = f"cannot be found by its values: {error}"
-        store.problems.record_of_table(error.table_id, VALUES_STAGE, cause)
+        store.problems.record_of_tables(VALUES_STAGE, {error.table_id: cause})
         kept = replace(refused.evidence, rows=(), cells=())
         less = TableTerms() if kept == refused.evidence else kept
         _replace(store, index, {**contents, error.table_id: replace(refused, evidence=less)})

@@ -178,7 +178,7 @@ class AnswerSources(Closing, Runner):
         named: tuple[str, str],
         evidence: Mapping[str, TableTerms],
     ) -> AnswerTable:
-        said = store.narrations.of_table(table.table_id)
+        said = store.narrations.of_tables([table.table_id])[table.table_id]
         shown = [column for column in table.columns if not column.hidden]
         hides = names_hidden(self._loaded.deployment)(table.table_id)
         hidden = () if hides else tuple(one.name for one in table.columns if one.hidden)

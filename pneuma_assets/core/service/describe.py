@@ -101,7 +101,7 @@ def withdraw(store: "Store", table_id: str, column: str | None, hides_names: Hid
         check_text("the column", column, ConfigError)
     if store.withdraw_correction(table_id, column):
         return
-    own = store.descriptions.corrections(table_id)
+    own = store.descriptions.corrections([table_id])
     if not own:
         check_table(store, table_id)
     told = [one for one in corrections_of(store, hides_names) if one.table_id == table_id]
@@ -124,7 +124,7 @@ def descriptions_of(
     from pneuma_assets.core.store.descriptions import table_description
 
     check_text("the table's id", table_id, ConfigError)
-    corrections = store.descriptions.corrections(table_id)
+    corrections = store.descriptions.corrections([table_id])
     if not corrections:
         check_table(store, table_id)
     listed = table_id in store.tables.known()
@@ -201,10 +201,10 @@ def _said_of_columns(store: "Store", table: Table) -> dict[str, Description | No
     That is so where a correction stood when the table was indexed: what a model or the values say
     is then chosen by the next run.
     """
-    indexed = store.narrations.of_table(table.table_id)
-    read = store.descriptions.of_table(table.table_id)
-    contexts = [(one.name, one.text) for one in store.documents.user_contexts(table.table_id)]
-    added = added_descriptions(table, contexts)
+    indexed = store.narrations.of_tables([table.table_id])[table.table_id]
+    read = store.descriptions.of_tables([table.table_id])[table.table_id]
+    contexts = store.documents.user_contexts([table.table_id])[table.table_id]
+    added = added_descriptions(table, [(one.name, one.text) for one in contexts])
     found: dict[str, Description | None] = {}
     for position, column in enumerate(table.columns):
         said = indexed.get(column.name)
@@ -302,7 +302,7 @@ def contexts_of(store: "Store", table_id: str) -> "list[UserContext]":
         ConfigError: Nothing was added, and there is no such table.
     """
     check_text("the table's id", table_id, ConfigError)
-    found = store.documents.user_contexts(table_id)
+    found = store.documents.user_contexts([table_id])[table_id]
     if not found:
         check_table(store, table_id)
     return found

@@ -1,8 +1,8 @@
 """Which asset keys this deployment has made in Dagster: only their history is its to change."""
 
 import uuid
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 
 from sqlalchemy import func, select
 
@@ -82,28 +82,16 @@ class OwnedAssetKeys:
         )
         return content_hash(*(repr([tuple(row) for row in self._db.read(one)]) for one in asked))
 
-    def record(
-        self,
-        key: str,
-        table_id: str,
-        mark: str,
-        *,
-        updated_at: float | None = None,
-        problem: str | None = None,
-    ) -> None:
-        """Record a key before its first event, so that a kill in between disowns nothing.
+    def record(self, mark: str, told: Mapping[str, PublishedPage]) -> None:
+        """Record keys before their first event, so that a kill in between disowns nothing.
 
         Args:
-            key: Its parts joined by '/'.
-            table_id: The table.
             mark: What `deployment` returned.
-            updated_at: As Dagster is told, now or before.
-            problem: Likewise.
+            told: What Dagster is told under each key, now or before.
         """
-        row: dict[str, object] = {"asset_key": key, "table_id": table_id, "mark": mark}
-        row |= {"updated_at": updated_at, "problem": problem}
+        rows = [{"asset_key": key, "mark": mark, **asdict(page)} for key, page in told.items()]
         with self._db.write() as connection:
-            upsert(connection, pages, [row])
+            upsert(connection, pages, rows)
 
     def forget(self, keys: Iterable[str]) -> None:
         """Forget keys whose history is no more."""

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Executable, Row, Select, selec
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.store.schema import AT_ONCE
+from pneuma_assets.core.store.schema import AT_ONCE, storable
 
 BUSY_TIMEOUT_S = 30.0
 """How long a transaction waits for the others."""
@@ -85,6 +85,25 @@ class Database(Closing):
         """
         for some in chunks(list(wanted), AT_ONCE):
             yield from self.read(statement.where(column.in_(some)))
+
+    def read_of(
+        self, statement: Select[Any], column: ColumnElement[Any], wanted: Iterable[Any] | None
+    ) -> Iterable[Row[Any]]:
+        """Return the rows that have one of the wanted values, as `read_by`; None: all rows."""
+        return self.read(statement) if wanted is None else self.read_by(statement, column, wanted)
+
+    def grouped(
+        self, statement: Select[Any], column: ColumnElement[Any], wanted: Iterable[str]
+    ) -> dict[str, list[Row[Any]]]:
+        """Return the rows of a query by the wanted name that they have; each name is there.
+
+        A name counts as the database keeps it.
+        """
+        wanted = list(wanted)
+        found: dict[str, list[Row[Any]]] = {storable(one): [] for one in wanted}
+        for row in self.read_by(statement, column, wanted):
+            found[getattr(row, str(column.key))].append(row)
+        return {one: found[storable(one)] for one in wanted}
 
     def now(self) -> float:
         """Return the time by its own clock, in seconds since 1970."""

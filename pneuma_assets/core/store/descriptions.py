@@ -5,7 +5,7 @@ waits where the table or the column is not there: an outage or a name changed by
 nobody's work.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import delete, select
@@ -90,13 +90,17 @@ class Descriptions:
             delete_by(connection, _columns.table_id, [table_id for table_id, _ in described])
             insert_rows(connection, column_descriptions, rows)
 
-    def of_table(self, table_id: str) -> Mapping[int, Mapping[Provenance, Description]]:
-        """Return the descriptions of each column that has any, by position and provenance."""
-        rows = select(column_descriptions).where(_columns.table_id == table_id)
-        found: dict[int, dict[Provenance, Description]] = {}
-        for row in self._db.read(rows.order_by(_columns.position, _columns.provenance)):
-            one = Description(row.text, Provenance(row.provenance), row.said_by, row.confidence)
-            found.setdefault(row.position, {})[one.provenance] = one
+    def of_tables(
+        self, table_ids: Collection[str]
+    ) -> dict[str, dict[int, dict[Provenance, Description]]]:
+        """Return the descriptions of each table's columns, by position and provenance."""
+        found: dict[str, dict[int, dict[Provenance, Description]]] = {}
+        ordered = select(column_descriptions).order_by(_columns.position, _columns.provenance)
+        for table_id, rows in self._db.grouped(ordered, _columns.table_id, table_ids).items():
+            said = found.setdefault(table_id, {})
+            for row in rows:
+                one = Description(row.text, Provenance(row.provenance), row.said_by, row.confidence)
+                said.setdefault(row.position, {})[one.provenance] = one
         return found
 
     def correct(self, table_id: str, column: str | None, text: str, author: str) -> None:
@@ -122,24 +126,22 @@ class Descriptions:
         with self._db.write() as connection:
             return connection.execute(delete(corrections).where(*mine)).rowcount > 0
 
-    def corrections(self, table_id: str | None = None) -> Sequence[Correction]:
+    def corrections(self, table_ids: Collection[str] | None = None) -> Sequence[Correction]:
         """Return corrections by table and column, of what is not there now, too.
 
         Args:
-            table_id: Of this table and its columns, the table's own first; None: of all.
+            table_ids: Of these tables and their columns, a table's own first; None: of all.
         """
-        rows = select(corrections).order_by(
+        asked = select(corrections).order_by(
             _corrected.table_id, _corrected.about.desc(), _corrected.column_name
         )
-        if table_id is not None:
-            rows = rows.where(_corrected.table_id == table_id)
         return [
             Correction(
                 row.table_id,
                 None if row.about == _TABLE else row.column_name,
                 *(row.text, row.author, row.said_at),
             )
-            for row in self._db.read(rows)
+            for row in self._db.read_of(asked, _corrected.table_id, table_ids)
         ]
 
 

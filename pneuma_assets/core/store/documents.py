@@ -1,16 +1,14 @@
 """Documents about tables, the blocks made of them, and what people added by hand."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import Connection, delete, func, select
 
-from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.schema import (
-    AT_ONCE,
     corrections,
     delete_by,
     documents,
@@ -36,7 +34,7 @@ _BEGINNING = 4_000
 _d, _staged, _added = documents.c, staged_blocks.c, user_contexts.c
 _TEXTS = select(_d.table_id, _d.kind, _d.text).order_by(_d.table_id, _d.kind, _d.ordinal)
 _CONTEXTS = select(user_contexts).order_by(_added.name)
-_CORRECTED = select(corrections.c.text).where(
+_CORRECTED = select(corrections.c.table_id, corrections.c.text).where(
     corrections.c.about == "table", corrections.c.text != ""
 )
 _TOLD = select(told).order_by(told.c.origin)
@@ -64,16 +62,19 @@ class DocumentStore:
         with self._db.write() as connection:
             replace_documents(connection, kind, list(replaced))
 
-    def of_table(self, table_id: str) -> list[Document]:
-        """Return every document about a table, by kind and in order, people's own included."""
-        found = self._db.read(_TEXTS.where(_d.table_id == table_id))
-        own = [Document(table_id, DocumentKind(row.kind), row.text) for row in found]
-        corrected = self._db.read(_CORRECTED.where(corrections.c.table_id == table_id))
-        others = self._db.read(_TOLD.where(told.c.table_id == table_id))
-        added = [context.text for context in self.user_contexts(table_id)]
-        added += [row.text for row in corrected]
-        added += dict.fromkeys(row.text for row in others)
-        return own + [Document(table_id, DocumentKind.CONTEXT, text) for text in added]
+    def of_tables(self, table_ids: Collection[str]) -> dict[str, list[Document]]:
+        """Return every document about tables, by kind and in order, people's own included."""
+        made = self._db.grouped(_TEXTS, _d.table_id, table_ids)
+        added = self._db.grouped(_CONTEXTS, _added.table_id, table_ids)
+        corrected = self._db.grouped(_CORRECTED, corrections.c.table_id, table_ids)
+        others = self._db.grouped(_TOLD, told.c.table_id, table_ids)
+        found: dict[str, list[Document]] = {}
+        for i in table_ids:
+            texts = [row.text for row in (*added[i], *corrected[i])]
+            texts += dict.fromkeys(row.text for row in others[i])
+            found[i] = [Document(i, DocumentKind(row.kind), row.text) for row in made[i]]
+            found[i] += [Document(i, DocumentKind.CONTEXT, text) for text in texts]
+        return found
 
     def of_kind(self, kind: DocumentKind, table_ids: Iterable[str]) -> dict[str, list[str]]:
         """Return the texts of one kind of some tables, in order, of those that have any."""
@@ -157,17 +158,20 @@ class DocumentStore:
             delete_by(connection, _staged.table_id, [table_id for table_id, _ in blocks])
             insert_rows(connection, staged_blocks, rows)
 
-    def staged(self, encoder: str, table_id: str) -> list[EmbeddedBlock]:
-        """Return the blocks of a table that wait for the index, embedded by this encoder."""
-        mine = _staged.table_id == table_id, _staged.encoder == encoder
-        blocks = select(staged_blocks).where(*mine).order_by(_staged.kind, _staged.ordinal)
-        return [
-            EmbeddedBlock(
-                Block(table_id, DocumentKind(row.kind), row.text),
-                np.frombuffer(row.vector, dtype=np.float32),
-            )
-            for row in self._db.read(blocks)
-        ]
+    def staged(self, encoder: str, table_ids: Collection[str]) -> dict[str, list[EmbeddedBlock]]:
+        """Return the blocks of tables that wait for the index, embedded by this encoder."""
+        blocks = select(staged_blocks).where(_staged.encoder == encoder)
+        ordered = blocks.order_by(_staged.kind, _staged.ordinal)
+        return {
+            table_id: [
+                EmbeddedBlock(
+                    Block(table_id, DocumentKind(row.kind), row.text),
+                    np.frombuffer(row.vector, dtype=np.float32),
+                )
+                for row in rows
+            ]
+            for table_id, rows in self._db.grouped(ordered, _staged.table_id, table_ids).items()
+        }
 
     def staged_otherwise(self, encoder: str, run_id: str) -> list[str]:
         """Return the claimed tables whose blocks wait for the index by another encoder."""
@@ -192,10 +196,10 @@ class DocumentStore:
         with self._db.write() as connection:
             return connection.execute(delete(user_contexts).where(*here)).rowcount > 0
 
-    def user_contexts(self, table_id: str) -> list[UserContext]:
-        """Return what people added to a table, ordered by name."""
-        found = self._db.read(_CONTEXTS.where(_added.table_id == table_id))
-        return [UserContext(row.name, row.text) for row in found]
+    def user_contexts(self, table_ids: Collection[str]) -> dict[str, list[UserContext]]:
+        """Return what people added to tables, ordered by name."""
+        found = self._db.grouped(_CONTEXTS, _added.table_id, table_ids)
+        return {i: [UserContext(row.name, row.text) for row in rows] for i, rows in found.items()}
 
 
 def replace_documents(
@@ -204,9 +208,7 @@ def replace_documents(
     replaced: Sequence[tuple[str, Sequence[Document]]],
 ) -> None:
     """Make the documents of one kind of tables exactly these, inside an open transaction."""
-    for some in chunks([table_id for table_id, _ in replaced], AT_ONCE):
-        old = _d.table_id.in_(some), _d.kind == str(kind)
-        connection.execute(delete(documents).where(*old))
+    delete_by(connection, _d.table_id, [i for i, _ in replaced], _d.kind == str(kind))
     rows = [
         {"table_id": table_id, "kind": str(kind), "ordinal": ordinal, "text": document.text}
         for table_id, some in replaced

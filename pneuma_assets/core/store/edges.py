@@ -168,17 +168,15 @@ class Edges:
             for column, text in _FIELDS.validate_json(row.fields).columns.items()
         }
 
-    def fields(self, table_id: str | None = None) -> dict[str, dict[str, TableFields]]:
+    def fields(self, table_ids: Iterable[str] | None = None) -> dict[str, dict[str, TableFields]]:
         """Return what origins say in fields, by table id and origin, in the order of origins.
 
         Args:
-            table_id: Of this table alone; None: of all.
+            table_ids: Of these tables alone; None: of all.
         """
         asked = select(told.c.table_id, told.c.origin, told.c.fields).order_by(told.c.origin)
-        if table_id is not None:
-            asked = asked.where(told.c.table_id == table_id)
         found: dict[str, dict[str, TableFields]] = {}
-        for row in self._db.read(asked):
+        for row in self._db.read_of(asked, told.c.table_id, table_ids):
             found.setdefault(row.table_id, {})[row.origin] = _FIELDS.validate_json(row.fields)
         return found
 

@@ -72,39 +72,49 @@ class NarrationCache:
         self._db = database
         self._runs = runs
 
-    def known(self, key: AnswerKey, table: Table) -> dict[int, str]:
-        """Return what was said of this table, by column position; the rest is to be asked."""
-        return {position: one.text for position, one in self.answers(key, table).items()}
+    def answers(
+        self, keys: Sequence[AnswerKey], tables: Sequence[Table]
+    ) -> dict[str, dict[int, Answer]]:
+        """Return what was said of these tables, and when, by table id and column position.
 
-    def answers(self, key: AnswerKey, table: Table) -> dict[int, Answer]:
-        """Return what was said of this table, and when, by column position."""
-        here = narrations.c.model == key.model, narrations.c.schema_hash == key.subject(table)
-        found = self._db.read(select(narrations).where(*here))
-        return {row.position: Answer(row.text, row.said_at) for row in found}
+        The rest is to be asked. What was said under the first of the keys goes first.
+        """
+        found: dict[str, dict[int, Answer]] = {table.table_id: {} for table in tables}
+        for key in reversed(keys):
+            here = select(narrations).where(narrations.c.model == key.model)
+            subjects = {key.subject(table) for table in tables}
+            said = self._db.grouped(here, narrations.c.schema_hash, subjects)
+            for table in tables:
+                rows = said[key.subject(table)]
+                found[table.table_id] |= {r.position: Answer(r.text, r.said_at) for r in rows}
+        return found
 
-    def carry_over(self, key: AnswerKey, table: Table) -> None:
-        """Let the columns a table still has keep what was said of them under its new schema.
+    def carry_over(self, key: AnswerKey, tables: Sequence[Table]) -> None:
+        """Let the columns tables still have keep what was said of them under their new schemas.
 
         Be it shown or not, and nothing where the model had nothing to say.
         """
-        found = self._db.read(select(table_narrations).where(_said.table_id == table.table_id))
-        before = {(row.column_name, row.column_type): row for row in found}
-        kept = {
-            position: before[column.name, column.type]
-            for position, column in enumerate(table.columns)
-            if (column.name, column.type) in before
-        }
-        if len(kept) < KEPT_SHARE * min(len(before), len(table.columns)):
-            return
-        known = self.known(key, table)
-        subject = key.subject(table)
-        answers = [
-            (subject, position, Answer(row.answer, row.answered_at))
-            for position, row in kept.items()
-            if row.model == key.model and row.answer is not None and position not in known
-        ]
+        ids = [table.table_id for table in tables]
+        before = self._db.grouped(select(table_narrations), _said.table_id, ids)
+        known, rows = self.answers([key], tables), []
+        for table in tables:
+            was = {(row.column_name, row.column_type): row for row in before[table.table_id]}
+            kept = {
+                position: was[column.name, column.type]
+                for position, column in enumerate(table.columns)
+                if (column.name, column.type) in was
+            }
+            if len(kept) < KEPT_SHARE * min(len(was), len(table.columns)):
+                continue
+            rows += [
+                _row(key, key.subject(table), position, Answer(row.answer, row.answered_at))
+                for position, row in kept.items()
+                if row.model == key.model
+                and row.answer is not None
+                and position not in known[table.table_id]
+            ]
         with self._db.write() as connection:
-            upsert(connection, narrations, [_row(key, *answer) for answer in answers])
+            upsert(connection, narrations, rows)
 
     def save(self, key: AnswerKey, answers: Iterable[tuple[str, int, str]]) -> None:
         """Keep answers given just now, each its subject, a column position and the narration."""
@@ -174,10 +184,10 @@ class NarrationCache:
         with self._db.write() as connection:
             connection.execute(delete(narrations).where(narrations.c.text == ""))
 
-    def of_table(self, table_id: str) -> dict[str, Description]:
-        """Return what is said of the columns of a table, by name."""
-        found = self._db.read(_DESCRIBED.where(_said.table_id == table_id))
-        return {row.column_name: _description_of(row) for row in found}
+    def of_tables(self, table_ids: Collection[str]) -> dict[str, dict[str, Description]]:
+        """Return what is said of the columns of tables, by table id and name."""
+        found = self._db.grouped(_DESCRIBED, _said.table_id, table_ids)
+        return {i: {r.column_name: _description_of(r) for r in rows} for i, rows in found.items()}
 
     def of_all(self) -> dict[str, dict[str, tuple[str, Description]]]:
         """Return type and description of every described column, by table id and name."""

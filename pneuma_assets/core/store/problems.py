@@ -1,11 +1,11 @@
 """What keeps a table or a source from being indexed as it should, by the stage that met it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import delete, select
 
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.schema import problems, upsert
+from pneuma_assets.core.store.schema import delete_by, problems, upsert
 from pneuma_assets.core.tables import Problem, source_of
 
 _SHOWN = 200
@@ -34,16 +34,21 @@ class Problems:
     def _fitting(self, subject: str) -> str:
         return subject if self._db.fits(subject) else shortened(subject)
 
-    def record_of_table(self, table_id: str, stage: str, cause: str | None) -> None:
-        """Save what is missing of a table that is indexed all the same; None: nothing is."""
-        here = problems.c.subject == table_id, problems.c.stage == stage
-        known = self._db.read(select(problems.c.cause).where(*here))
-        if cause == (known[0].cause if known else None):
-            return
-        row = {"subject": table_id, "source": source_of(table_id), "stage": stage, "cause": cause}
-        with self._db.write() as connection:
-            connection.execute(delete(problems).where(*here))
-            upsert(connection, problems, [] if cause is None else [row])
+    def record_of_tables(self, stage: str, causes: Mapping[str, str | None]) -> None:
+        """Save what is missing of tables that are indexed all the same; None: nothing is."""
+        here = select(problems.c.subject, problems.c.cause).where(problems.c.stage == stage)
+        read = self._db.read_by(here, problems.c.subject, causes)
+        known = {row.subject: row.cause for row in read}
+        rows = [
+            {"subject": i, "source": source_of(i), "stage": stage, "cause": cause}
+            for i, cause in causes.items()
+            if cause is not None and cause != known.get(i)
+        ]
+        solved = [i for i in known if causes[i] is None]
+        if rows or solved:
+            with self._db.write() as connection:
+                delete_by(connection, problems.c.subject, solved, problems.c.stage == stage)
+                upsert(connection, problems, rows)
 
     def all(self) -> list[Problem]:
         """Return everything that keeps a table or a source from being indexed as it should."""

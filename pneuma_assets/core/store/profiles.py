@@ -82,10 +82,10 @@ class Profiles:
         found = self._db.read_by(select(evidence), evidence.c.table_id, table_ids)
         return {row.table_id: _unpacked(row.data) for row in found}
 
-    def snapshot(self, table_id: str) -> SampleSnapshot | None:
-        """Return what a table was like when its rows were drawn."""
-        found = self._db.read(select(drawn).where(drawn.c.table_id == table_id))
-        return _snapshot_of(found[0]) if found else None
+    def snapshots(self, table_ids: Iterable[str]) -> dict[str, SampleSnapshot]:
+        """Return what tables were like when their rows were drawn, of those of which any were."""
+        found = self._db.read_by(select(drawn), drawn.c.table_id, table_ids)
+        return {row.table_id: _snapshot_of(row) for row in found}
 
     def snapshots_of_gone(self, source: str) -> dict[str, SampleSnapshot]:
         """Return those of the tables that left a source and are not yet forgotten, by id."""
@@ -106,10 +106,11 @@ class Profiles:
         read = ((row.table_id, _change_of(row)) for row in found)
         return {table_id: change for table_id, change in read if change is not None}
 
-    def former_names(self, table_id: str) -> Mapping[str, tuple[str, ...]]:
-        """Return what columns of a table were called before, the last name first."""
-        names = select(drawn.c.former_names).where(drawn.c.table_id == table_id)
-        return {i: n for row in self._db.read(names) for i, n in _names_of(row).items()}
+    def former_names(self, table_ids: Iterable[str]) -> dict[str, Mapping[str, tuple[str, ...]]]:
+        """Return what columns of tables were called before, the last name first."""
+        names = select(drawn.c.table_id, drawn.c.former_names)
+        found = self._db.read_by(names, drawn.c.table_id, table_ids)
+        return {row.table_id: _names_of(row) for row in found}
 
     def save_snapshots(self, snapshots: Mapping[str, SampleSnapshot]) -> None:
         """Let each of these tables be measured from this."""

@@ -23,7 +23,6 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
-    delete,
     func,
     literal,
     or_,
@@ -32,13 +31,12 @@ from sqlalchemy import (
     update,
 )
 
-from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store import key_values, schema
 from pneuma_assets.core.store.access import UNPUBLISHED
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import replace_documents
 from pneuma_assets.core.store.runs import Runs
-from pneuma_assets.core.store.schema import delete_of_tables, problems, tables, upsert
+from pneuma_assets.core.store.schema import delete_by, delete_of_tables, problems, tables, upsert
 from pneuma_assets.core.store.tables import (
     AT_HAND,
     FREE,
@@ -459,8 +457,7 @@ _UNCHANGED = tables.c.version == tables.c.claimed_version
 def _solve(connection: Connection, table_ids: Iterable[str]) -> None:
     """Remove the problems that kept tables from being indexed."""
     hindered = problems.c.stage.not_in(_STILL_TRUE)
-    for some in chunks(sorted(table_ids), schema.AT_ONCE):
-        connection.execute(delete(problems).where(hindered, problems.c.subject.in_(some)))
+    delete_by(connection, problems.c.subject, sorted(table_ids), hindered)
 
 
 def _item_of(row: Row[Any]) -> WorkItem:

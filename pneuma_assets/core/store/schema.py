@@ -8,6 +8,7 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
+    ColumnElement,
     Connection,
     Dialect,
     Float,
@@ -348,10 +349,12 @@ def _insert(dialect: str, table: Table, replaced: frozenset[str]) -> Insert:
     return statement
 
 
-def delete_by(connection: Connection, column: Column[Any], values: Iterable[Any]) -> None:
+def delete_by(
+    connection: Connection, column: Column[Any], values: Iterable[Any], *where: ColumnElement[bool]
+) -> None:
     """Delete the rows that have one of these values, however many they are."""
     for some in chunks(list(values), AT_ONCE):
-        connection.execute(delete(column.table).where(column.in_(some)))
+        connection.execute(delete(column.table).where(column.in_(some), *where))
 
 
 def delete_of_tables(connection: Connection, ids: Iterable[str], *of_tables: Table) -> None:

@@ -217,9 +217,10 @@ class Tables:
             found = {row.table_id: table_of(row) for row in rows}
             yield from (table for i in some if (table := found.get(i)) is not None)
 
-    def records(self) -> list[TableRecord]:
-        """Return every table that has not left its source, ordered by id."""
-        return [_record_of(row) for row in self._db.read(_RECORDS)]
+    def records(self, table_ids: Iterable[str] | None = None) -> list[TableRecord]:
+        """Return every table that has not left its source, or those of some, ordered by id."""
+        found = self._db.read_of(_RECORDS, _t.table_id, table_ids)
+        return [_record_of(row) for row in found]
 
     def record(self, table_id: str) -> TableRecord | None:
         """Return one table; None if it has left its source, or was never in it."""

@@ -8,7 +8,9 @@ from tests.conformance.store.lake import claim, finish, index, ref, table
 
 
 def said(store, table_id="lake/a"):
-    return {one.column: (one.text, one.author) for one in store.descriptions.corrections(table_id)}
+    return {
+        one.column: (one.text, one.author) for one in store.descriptions.corrections([table_id])
+    }
 
 
 def test_the_last_word_stands_with_author_and_date(store):
@@ -16,12 +18,12 @@ def test_the_last_word_stands_with_author_and_date(store):
     store.correct("lake/a", "x", "How far.", "Ann")
     store.correct("lake/a", "x", "How high.", "Bo")
     store.correct("lake/a", None, "Peaks of the Alps.", "Ann")
-    own, one = store.descriptions.corrections("lake/a")
+    own, one = store.descriptions.corrections(["lake/a"])
     assert (own.column, own.text) == (None, "Peaks of the Alps.")
     assert one == Correction("lake/a", "x", "How high.", "Bo", one.said_at)
     assert began <= one.said_at <= store.now()
     assert one.description.provenance == Provenance.CORRECTION
-    assert store.descriptions.corrections("lake/b") == []
+    assert store.descriptions.corrections(["lake/b"]) == []
 
 
 def test_a_column_without_a_name_is_not_the_table(store):
@@ -32,7 +34,7 @@ def test_a_column_without_a_name_is_not_the_table(store):
     assert said(store) == {None: ("A table.", "Ann")}
     assert not store.withdraw_correction("lake/a", "")
     store.correct("lake/a", None, "", "Ann")
-    assert store.descriptions.corrections("lake/a")[0].rejects
+    assert store.descriptions.corrections(["lake/a"])[0].rejects
     assert store.withdraw_correction("lake/a", None)
     assert not store.withdraw_correction("lake/b", None)
     assert store.descriptions.corrections() == []
@@ -41,7 +43,7 @@ def test_a_column_without_a_name_is_not_the_table(store):
 @pytest.mark.parametrize("name", ["it's", "a\nb", "\u202eevil", "a\0b", "\ud800", "\u5b57" * 200])
 def test_names_from_anywhere_are_found_again(store, name):
     store.correct(f"lake/{name}", name, f"About {name}.", name)
-    (one,) = store.descriptions.corrections(f"lake/{name}")
+    (one,) = store.descriptions.corrections([f"lake/{name}"])
     assert one.is_of(name)
     assert not one.is_of(name + "x")
     assert store.withdraw_correction(f"lake/{name}", name)
@@ -73,10 +75,10 @@ def test_it_outlives_its_table(store):
 def test_what_is_said_of_a_table_is_a_text_about_it(store):
     store.correct("lake/a", None, "Peaks of the Alps.", "Ann")
     store.correct("lake/a", "x", "How far.", "Ann")
-    (document,) = store.documents.of_table("lake/a")
+    (document,) = store.documents.of_tables(["lake/a"])["lake/a"]
     assert (document.kind, document.text) == (DocumentKind.CONTEXT, "Peaks of the Alps.")
     store.correct("lake/a", None, "", "Ann")
-    assert store.documents.of_table("lake/a") == []
+    assert store.documents.of_tables(["lake/a"])["lake/a"] == []
 
 
 def test_profiles_do_not_touch_it(store):

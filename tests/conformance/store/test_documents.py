@@ -27,20 +27,23 @@ def embedded(name: str, text: str, first: float = 0.25, kind=ROWS) -> EmbeddedBl
 def test_documents_of_a_kind_are_replaced_as_a_whole(store):
     texts = [f"row {number}" for number in range(12)]
     replace(store, "a", ROWS, *texts)
-    assert [d.text for d in store.documents.of_table("lake/a")] == texts
+    assert [d.text for d in store.documents.of_tables(["lake/a"])["lake/a"]] == texts
     replace(store, "a", CONTEXT, "readme")
     replace(store, "b", ROWS, "other")
     replace(store, "a", ROWS, "z", "a")
     store.add_context("lake/a", "wiki", "by hand")
-    assert store.documents.of_table("lake/a") == [
+    assert store.documents.of_tables(["lake/a"])["lake/a"] == [
         document("a", CONTEXT, "readme"),
         document("a", ROWS, "z"),
         document("a", ROWS, "a"),
         document("a", CONTEXT, "by hand"),
     ]
     replace(store, "a", ROWS)
-    assert [d.text for d in store.documents.of_table("lake/a")] == ["readme", "by hand"]
-    assert [d.text for d in store.documents.of_table("lake/b")] == ["other"]
+    assert [d.text for d in store.documents.of_tables(["lake/a"])["lake/a"]] == [
+        "readme",
+        "by hand",
+    ]
+    assert [d.text for d in store.documents.of_tables(["lake/b"])["lake/b"]] == ["other"]
 
 
 def test_a_preview_shows_the_first_of_what_a_run_holds(store):
@@ -56,15 +59,17 @@ def test_blocks_wait_for_the_index_to_the_last_bit(store):
     claim(store, "a", "b")
     other = DocumentKind("a kind that nobody has thought of yet")
     replace(store, "a", other, "evidence")
-    assert store.documents.of_table("lake/a") == [document("a", other, "evidence")]
+    assert store.documents.of_tables(["lake/a"])["lake/a"] == [document("a", other, "evidence")]
     store.documents.stage("words", [("lake/a", [embedded("a", "evidence", kind=other)])])
-    assert [one.block.kind for one in store.documents.staged("words", "lake/a")] == [other]
+    assert [one.block.kind for one in store.documents.staged("words", ["lake/a"])["lake/a"]] == [
+        other
+    ]
     blocks = [embedded("a", f"text {number}", 1 / (number + 3)) for number in range(12)]
     store.documents.stage("words", [("lake/a", blocks), ("lake/b", [embedded("b", "b")])])
-    found = store.documents.staged("words", "lake/a")
+    found = store.documents.staged("words", ["lake/a"])["lake/a"]
     assert [one.block for one in found] == [one.block for one in blocks]
     assert [one.vector.tobytes() for one in found] == [one.vector.tobytes() for one in blocks]
-    assert store.documents.staged("other words", "lake/a") == []
+    assert store.documents.staged("other words", ["lake/a"])["lake/a"] == []
     assert sorted(store.documents.staged_counts("run")) == [1, 12]
     assert store.documents.staged_counts("another") == []
     store.documents.stage("words", [("lake/a", blocks[:1]), ("lake/b", [])])
@@ -91,17 +96,17 @@ def test_blocks_wait_no_longer_than_their_table(store, leave):
             leave_source(store, "lake/a")
         case "taken back":
             store.removals.retract("lake/a")
-    assert store.documents.staged("words", "lake/a") == []
-    assert len(store.documents.staged("words", "lake/b")) == 1
+    assert store.documents.staged("words", ["lake/a"])["lake/a"] == []
+    assert len(store.documents.staged("words", ["lake/b"])["lake/b"]) == 1
 
 
 def test_a_forgotten_table_leaves_what_people_wrote(store):
     claim(store, "a")
     replace(store, "a", ROWS, "row")
-    store.problems.record_of_table("lake/a", "contexts", "odd")
+    store.problems.record_of_tables("contexts", {"lake/a": "odd"})
     store.add_context("lake/a", "wiki", "by hand")
     leave_source(store, "lake/a")
-    assert store.documents.of_table("lake/a") == [document("a", CONTEXT, "by hand")]
+    assert store.documents.of_tables(["lake/a"])["lake/a"] == [document("a", CONTEXT, "by hand")]
     assert store.problems.all() == []
 
 

@@ -10,6 +10,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.narrations import Answer, AnswerKey
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from tests.conformance.store import lake
+from tests.support.narrations import said_before
 
 M, OTHER = AnswerKey("m"), AnswerKey("other")
 OF_TABLE = AnswerKey("m", of_table=True)
@@ -24,21 +25,23 @@ def said_by(model: str, texts: dict[int, str]) -> dict[int, Description]:
 
 
 def texts_of(store: Store, table_id: str) -> dict[str, str]:
-    return {name: one.text for name, one in store.narrations.of_table(table_id).items()}
+    return {
+        name: one.text for name, one in store.narrations.of_tables([table_id])[table_id].items()
+    }
 
 
 def narrate(store: Store, key: AnswerKey, described: Table) -> None:
     """Do what the narration stage does, with the column's name as its narration."""
     answers = {p: f"about {c.name}" for p, c in enumerate(described.columns)}
     store.narrations.save(key, [(key.subject(described), p, t) for p, t in answers.items()])
-    said = store.narrations.answers(key, described)
+    said = store.narrations.answers([key], [described])[described.table_id]
     store.narrations.assign(key, [(described, said_by(key.model, answers), said)])
 
 
 def test_tables_with_one_schema_share_narrations(store):
     narrate(store, M, table("a", "x", "y"))
-    assert store.narrations.known(M, table("b", "x", "y")) == {0: "about x", 1: "about y"}
-    assert store.narrations.known(OTHER, table("b", "x", "y")) == {}
+    assert said_before(store, M, table("b", "x", "y")) == {0: "about x", 1: "about y"}
+    assert said_before(store, OTHER, table("b", "x", "y")) == {}
 
 
 @pytest.mark.parametrize(
@@ -58,8 +61,8 @@ def test_what_a_changed_schema_asks(store, columns, asked):
     narrate(store, M, table("a", "x", "y", "z"))
     typed = (Column(*(one.split() if " " in one else (one, "BIGINT"))) for one in columns)
     changed = Table("lake/a", tuple(typed), 1, "/x")
-    store.narrations.carry_over(M, changed)
-    known = store.narrations.known(M, changed)
+    store.narrations.carry_over(M, [changed])
+    known = said_before(store, M, changed)
     assert len(columns) - len(known) == asked
     assert all(known[p] == f"about {columns[p]}" for p in known)
 
@@ -69,14 +72,16 @@ def test_a_narration_keeps_its_date(store):
     began = store.now()
     narrate(store, M, described)
     ended = store.now()
-    at = store.narrations.answers(M, described)[0].said_at
+    at = store.narrations.answers([M], [described])[described.table_id][0].said_at
     assert began <= at <= ended
     shown = {0: Description("about x", Provenance.MODEL, "m", 0.5, at)}
-    store.narrations.assign(M, [(described, shown, store.narrations.answers(M, described))])
-    assert store.narrations.of_table("lake/a")["x"].said_at == at
+    store.narrations.assign(
+        M, [(described, shown, store.narrations.answers([M], [described])[described.table_id])]
+    )
+    assert store.narrations.of_tables(["lake/a"])["lake/a"]["x"].said_at == at
     changed = table("a", "y", "x", "z", "added")
-    store.narrations.carry_over(M, changed)
-    assert store.narrations.answers(M, changed)[1] == Answer("about x", at)
+    store.narrations.carry_over(M, [changed])
+    assert store.narrations.answers([M], [changed])[changed.table_id][1] == Answer("about x", at)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +89,8 @@ def test_a_narration_keeps_its_date(store):
 )
 def test_a_column_with_a_monstrous_name_is_described_like_others(store, name):
     narrate(store, M, table("a", name, "y"))
-    assert store.narrations.known(M, table("b", name, "y")) == {
-        0: store.narrations.known(M, table("a", name, "y"))[0],
+    assert said_before(store, M, table("b", name, "y")) == {
+        0: said_before(store, M, table("a", name, "y"))[0],
         1: "about y",
     }
     assert texts_of(store, "lake/a")["y"] == "about y"
@@ -96,9 +101,9 @@ def test_a_column_with_a_monstrous_name_is_described_like_others(store, name):
 def test_columns_without_a_description_are_asked_again_on_demand(store):
     described = table("a", "x", "y")
     store.narrations.save(M, [(described.schema_hash, 0, ""), (described.schema_hash, 1, "y")])
-    assert store.narrations.known(M, described) == {0: "", 1: "y"}
+    assert said_before(store, M, described) == {0: "", 1: "y"}
     store.narrations.forget_empty()
-    assert store.narrations.known(M, described) == {1: "y"}
+    assert said_before(store, M, described) == {1: "y"}
 
 
 @contextmanager
@@ -150,13 +155,15 @@ def test_who_says_what_is_kept_and_only_a_model_is_not_asked_again(store):
         2: Description("one of 1, 2", Provenance.PROFILE, "values", 0.9),
     }
     store.narrations.assign(M, [(described, said, {1: Answer("about y")})])
-    assert store.narrations.of_table("lake/a") == dict(zip("xyz", said.values(), strict=True))
+    assert store.narrations.of_tables(["lake/a"])["lake/a"] == dict(
+        zip("xyz", said.values(), strict=True)
+    )
     changed = table("a", "x", "y", "z", "added")
-    store.narrations.carry_over(M, changed)
-    assert store.narrations.known(M, changed) == {1: "about y"}
+    store.narrations.carry_over(M, [changed])
+    assert said_before(store, M, changed) == {1: "about y"}
     changed = table("a", "y", "p", "q")
-    store.narrations.carry_over(M, changed)
-    assert store.narrations.known(M, changed) == {}  # one of three is too few
+    store.narrations.carry_over(M, [changed])
+    assert said_before(store, M, changed) == {}  # one of three is too few
 
 
 def test_what_was_said_and_not_shown_is_not_asked_again_for_a_renamed_column(store):
@@ -164,22 +171,22 @@ def test_what_was_said_and_not_shown_is_not_asked_again_for_a_renamed_column(sto
     shown = {0: Description("one of 1, 2", Provenance.PROFILE, "values", 0.9)}
     answers = {0: Answer("about y"), 1: Answer(""), 2: Answer("about x")}
     store.narrations.assign(M, [(described, shown, answers)])
-    assert store.narrations.of_table("lake/a") == {"x": shown[0]}
+    assert store.narrations.of_tables(["lake/a"])["lake/a"] == {"x": shown[0]}
     changed = table("a", "x", "y", "renamed")
-    store.narrations.carry_over(M, changed)
-    assert store.narrations.known(M, changed) == {0: "about y", 1: ""}
-    store.narrations.carry_over(OTHER, changed)
-    assert store.narrations.known(OTHER, changed) == {}
+    store.narrations.carry_over(M, [changed])
+    assert said_before(store, M, changed) == {0: "about y", 1: ""}
+    store.narrations.carry_over(OTHER, [changed])
+    assert said_before(store, OTHER, changed) == {}
 
 
 def test_an_answer_about_a_table_is_that_tables_alone_and_follows_it(store):
     narrate(store, OF_TABLE, table("a", "x", "y", "z"))
-    assert store.narrations.known(OF_TABLE, table("a", "x", "y", "z"))[0] == "about x"
-    assert store.narrations.known(OF_TABLE, table("b", "x", "y", "z")) == {}
-    assert store.narrations.known(M, table("a", "x", "y", "z")) == {}
+    assert said_before(store, OF_TABLE, table("a", "x", "y", "z"))[0] == "about x"
+    assert said_before(store, OF_TABLE, table("b", "x", "y", "z")) == {}
+    assert said_before(store, M, table("a", "x", "y", "z")) == {}
     changed = table("a", "z", "renamed", "x")
-    store.narrations.carry_over(OF_TABLE, changed)
-    assert store.narrations.known(OF_TABLE, changed) == {0: "about z", 2: "about x"}
+    store.narrations.carry_over(OF_TABLE, [changed])
+    assert said_before(store, OF_TABLE, changed) == {0: "about z", 2: "about x"}
 
 
 def test_what_was_said_of_a_table_alone_is_forgotten_with_it(store):
@@ -191,7 +198,7 @@ def test_what_was_said_of_a_table_alone_is_forgotten_with_it(store):
     narrate(store, M, one)
     store.listings.sync("lake", [lake.ref("b")])
     store.removals.forget([one.table_id])
-    assert store.narrations.known(OF_TABLE, one) == {}
-    assert len(store.narrations.known(OF_TABLE, other)) == len(store.narrations.known(M, one)) == 2
+    assert said_before(store, OF_TABLE, one) == {}
+    assert len(said_before(store, OF_TABLE, other)) == len(said_before(store, M, one)) == 2
     store.removals.retract(other.table_id)
-    assert store.narrations.known(OF_TABLE, other) == {}
+    assert said_before(store, OF_TABLE, other) == {}

@@ -25,6 +25,7 @@ from pneuma_assets.core.tables import (
 )
 from tests.conformance.store import lake
 from tests.conformance.store.lake import states
+from tests.support.narrations import said_before
 from tests.unit.changes.test_sketch import of_cells
 
 OWN, SHARED = AnswerKey("m", of_table=True), AnswerKey("m")
@@ -59,7 +60,9 @@ def make(store: Store, *refs: TableRef) -> None:
             answers = {0: f"{one.table_id} a", 1: f"{one.table_id} b"}
             store.narrations.save(key, [(key.subject(one), p, t) for p, t in answers.items()])
         said = {p: Description(t, Provenance.MODEL, "m") for p, t in answers.items()}
-        store.narrations.assign(OWN, [(one, said, store.narrations.answers(OWN, one))])
+        store.narrations.assign(
+            OWN, [(one, said, store.narrations.answers([OWN], [one])[one.table_id])]
+        )
         done = Finished(one.table_id, one.schema_hash, 2)
         store.queue.finish("run", [done])
 
@@ -76,14 +79,16 @@ def test_a_renamed_table_keeps_all_that_was_read_and_said(store):
     assert store.removals.gone() == ["lake/old"], "for the index to lose it"
     assert store.removals.renamed() == ["lake/old"]
 
-    assert store.narrations.known(OWN, table("new")) == {0: "lake/old a", 1: "lake/old b"}
-    assert store.narrations.known(OWN, table("old")) == {}
-    assert set(store.narrations.of_table("lake/new")) == {"a", "b"}
-    assert [one.text for one in store.documents.user_contexts("lake/new")] == ["Said by hand."]
-    assert {c.column for c in store.descriptions.corrections("lake/new")} == {None, "a"}
-    assert store.descriptions.corrections("lake/old") == []
-    assert store.profiles.snapshot("lake/new") == SampleSnapshot(COLUMNS, SKETCH)
-    texts = {one.text for one in store.documents.of_table("lake/new")}
+    assert said_before(store, OWN, table("new")) == {0: "lake/old a", 1: "lake/old b"}
+    assert said_before(store, OWN, table("old")) == {}
+    assert set(store.narrations.of_tables(["lake/new"])["lake/new"]) == {"a", "b"}
+    assert [one.text for one in store.documents.user_contexts(["lake/new"])["lake/new"]] == [
+        "Said by hand."
+    ]
+    assert {c.column for c in store.descriptions.corrections(["lake/new"])} == {None, "a"}
+    assert store.descriptions.corrections(["lake/old"]) == []
+    assert store.profiles.snapshots(["lake/new"]).get("lake/new") == SampleSnapshot(COLUMNS, SKETCH)
+    texts = {one.text for one in store.documents.of_tables(["lake/new"])["lake/new"]}
     assert texts == {"x | 1", "Said by hand.", "All days"}
 
     store.queue.claim("next", 10, 3, ["lake"])
@@ -92,7 +97,7 @@ def test_a_renamed_table_keeps_all_that_was_read_and_said(store):
     assert (item.sampled, item.sampled_row_count) == ((RowMark(0, 7),), 3)
     assert item.table.columns == COLUMNS
     store.removals.forget(["lake/old"])
-    assert store.narrations.known(OWN, table("new")) == {0: "lake/old a", 1: "lake/old b"}
+    assert said_before(store, OWN, table("new")) == {0: "lake/old a", 1: "lake/old b"}
     assert store.tables.known() == {"lake/new", "lake/other"}
     store.check()
 
@@ -112,7 +117,7 @@ def test_a_table_renamed_there_and_back_before_the_index_knows(store):
     assert (found.renamed, found.new, found.gone) == (1, 0, 0)
     assert states(store) == {"lake/a": "pending"}
     assert store.removals.gone() == ["lake/b"]
-    assert store.narrations.known(OWN, table("a")) == {0: "lake/a a", 1: "lake/a b"}
+    assert said_before(store, OWN, table("a")) == {0: "lake/a a", 1: "lake/a b"}
 
 
 def test_a_table_that_takes_the_name_of_another_keeps_nothing_of_that(store):
@@ -126,11 +131,13 @@ def test_a_table_that_takes_the_name_of_another_keeps_nothing_of_that(store):
     listing(store, ref("stays"))
     found = listing(store, ref("left", "stays"))
     assert (found.renamed, found.new, found.changed) == (1, 0, 0)
-    texts = [one.text for one in store.documents.of_table("lake/left")]
+    texts = [one.text for one in store.documents.of_tables(["lake/left"])["lake/left"]]
     assert texts == ["stays | 1", "Said of left."], "but what people said of it"
-    assert store.profiles.snapshot("lake/left") == SampleSnapshot(COLUMNS, SKETCH)
-    assert store.narrations.known(OWN, table("left")) == {0: "lake/stays a", 1: "lake/stays b"}
-    assert store.narrations.of_table("lake/left")["a"].text == "lake/stays a"
+    assert store.profiles.snapshots(["lake/left"]).get("lake/left") == SampleSnapshot(
+        COLUMNS, SKETCH
+    )
+    assert said_before(store, OWN, table("left")) == {0: "lake/stays a", 1: "lake/stays b"}
+    assert store.narrations.of_tables(["lake/left"])["lake/left"]["a"].text == "lake/stays a"
 
 
 def test_what_a_table_was_built_from_is_found_anew_under_its_new_name(store):
@@ -139,7 +146,7 @@ def test_what_a_table_was_built_from_is_found_anew_under_its_new_name(store):
     store.documents.replace(DocumentKind.LINEAGE, [("lake/old", texts)])
     listing(store, ref("new", "old"))
     for name in ("old", "new"):
-        texts = [one.text for one in store.documents.of_table(f"lake/{name}")]
+        texts = [one.text for one in store.documents.of_tables([f"lake/{name}"])[f"lake/{name}"]]
         assert "built from others" not in texts
 
 
@@ -153,7 +160,7 @@ def test_many_tables_are_renamed_by_few_statements(store, monkeypatch):
     assert store.problems.all() == []
     assert [len(call.args[1]) for call in asked.call_args_list] == [20, 10]
     for n in range(30):
-        known = store.narrations.known(OWN, table(f"new/{n}"))
+        known = said_before(store, OWN, table(f"new/{n}"))
         assert known == {0: f"lake/old/{n} a", 1: f"lake/old/{n} b"}
 
 
@@ -186,15 +193,17 @@ def test_what_was_said_of_a_column_follows_it(store, names, said):
     store.correct("lake/other", "a", "of another", "ada")
     store.narrations.save(OWN, [(OWN.subject(one), p, f"of {c}") for p, c in enumerate("ab")])
     shown = {p: Description(f"of {c}", Provenance.MODEL, "m") for p, c in enumerate("ab")}
-    store.narrations.assign(OWN, [(one, shown, store.narrations.answers(OWN, one))])
+    store.narrations.assign(
+        OWN, [(one, shown, store.narrations.answers([OWN], [one])[one.table_id])]
+    )
     store.renaming.columns("lake/t", names)
-    assert {c: d.text for c, d in store.narrations.of_table("lake/t").items()} == said
-    corrected = {c.column: c.text for c in store.descriptions.corrections("lake/t")}
+    assert {c: d.text for c, d in store.narrations.of_tables(["lake/t"])["lake/t"].items()} == said
+    corrected = {c.column: c.text for c in store.descriptions.corrections(["lake/t"])}
     assert corrected == {None: "the table", **said}
-    assert len(store.descriptions.corrections("lake/other")) == 1
+    assert len(store.descriptions.corrections(["lake/other"])) == 1
     now = table("t", [Column(name, "DATE") for name in said])
-    store.narrations.carry_over(OWN, now)
-    assert store.narrations.known(OWN, now) == dict(enumerate(said.values()))
+    store.narrations.carry_over(OWN, [now])
+    assert said_before(store, OWN, now) == dict(enumerate(said.values()))
 
 
 def test_a_table_takes_over_what_was_said_of_one_that_left(store):
@@ -205,11 +214,13 @@ def test_a_table_takes_over_what_was_said_of_one_that_left(store):
     assert store.profiles.snapshots_of_gone("hill") == {}
     store.renaming.take_over("lake/old", "lake/new")
     assert store.removals.renamed() == ["lake/old"]
-    assert [one.text for one in store.documents.user_contexts("lake/new")] == ["Said by hand."]
-    assert store.narrations.known(OWN, table("old")) == {}
+    assert [one.text for one in store.documents.user_contexts(["lake/new"])["lake/new"]] == [
+        "Said by hand."
+    ]
+    assert said_before(store, OWN, table("old")) == {}
     store.removals.forget(["lake/old"])
-    assert store.profiles.snapshot("lake/old") is None
-    assert store.profiles.snapshot("lake/new") == SampleSnapshot(COLUMNS, SKETCH)
+    assert store.profiles.snapshots(["lake/old"]).get("lake/old") is None
+    assert store.profiles.snapshots(["lake/new"]).get("lake/new") == SampleSnapshot(COLUMNS, SKETCH)
 
 
 def test_a_table_that_left_is_remembered_until_new_ones_are_read(store):
@@ -248,14 +259,18 @@ def test_what_a_table_was_drawn_from_is_kept(store):
     change, names = Change(0.25, Measure.SKETCH), {"a": ("b", "c")}
     known = SampleSnapshot(COLUMNS, SKETCH, counted, Activity(4, 5, 6), change, names)
     store.profiles.save_snapshots({"lake/a": known, "lake/b": SampleSnapshot(COLUMNS)})
-    assert store.profiles.snapshot("lake/a") == known
-    assert store.profiles.snapshot("lake/b") == SampleSnapshot(COLUMNS)
-    assert store.profiles.snapshot("lake/c") is None
-    assert store.profiles.former_names("lake/a") == names
-    assert store.profiles.former_names("lake/b") == store.profiles.former_names("lake/c") == {}
+    assert store.profiles.snapshots(["lake/a"]).get("lake/a") == known
+    assert store.profiles.snapshots(["lake/b"]).get("lake/b") == SampleSnapshot(COLUMNS)
+    assert store.profiles.snapshots(["lake/c"]).get("lake/c") is None
+    assert store.profiles.former_names(["lake/a"]).get("lake/a", {}) == names
+    assert (
+        store.profiles.former_names(["lake/b"]).get("lake/b", {})
+        == store.profiles.former_names(["lake/c"]).get("lake/c", {})
+        == {}
+    )
     assert store.profiles.changes(["lake/a", "lake/b", "lake/c"]) == {"lake/a": known.change}
     store.profiles.save_snapshots({"lake/a": SampleSnapshot(())})
-    assert store.profiles.snapshot("lake/a") == SampleSnapshot(())
+    assert store.profiles.snapshots(["lake/a"]).get("lake/a") == SampleSnapshot(())
 
 
 def test_of_a_table_that_left_it_is_known_whether_it_has_another_name(store):

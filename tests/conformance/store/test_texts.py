@@ -74,21 +74,21 @@ def comes_back(store, hostile: str, run: str) -> None:
     assert item.table is not None
     assert (item.table.columns, item.table.notes) == (profile.columns, (hostile,))
     assert item.table.comment == hostile
-    assert [d.text for d in store.documents.of_table("lake/a")] == [hostile]
+    assert [d.text for d in store.documents.of_tables(["lake/a"])["lake/a"]] == [hostile]
     assert store.problems.all() == [Problem("lake/a", "contexts", hostile)]
 
 
 def test_what_no_database_can_keep_is_replaced(store):
     given, kept = "a\udcff\0\U0001f427", "a?\ufffd\U0001f427"
     store.add_context("lake/a", f"name {given}", given)
-    (context,) = store.documents.user_contexts("lake/a")
+    (context,) = store.documents.user_contexts(["lake/a"])["lake/a"]
     assert (context.name, context.text) == (f"name {kept}", kept)
     assert store.remove_context("lake/a", f"name {given}")
     store.documents.replace(
         DocumentKind.ROWS, [("lake/a", [Document("lake/a", DocumentKind.ROWS, given)])]
     )
-    assert [d.text for d in store.documents.of_table("lake/a")] == [kept]
-    store.problems.record_of_table("lake/a", "narrations", given)
+    assert [d.text for d in store.documents.of_tables(["lake/a"])["lake/a"]] == [kept]
+    store.problems.record_of_tables("narrations", {"lake/a": given})
     assert store.problems.all() == [Problem("lake/a", "narrations", kept)]
     store.check()
 
@@ -109,7 +109,7 @@ def test_what_is_done_of_one_table_is_done_of_no_other(store):
     for table_id in IDS:
         store.listings.sync("lake", [ref(one) for one in IDS])
         store.add_context(table_id, table_id, "text")
-        assert [one for one in IDS if store.documents.user_contexts(one)] == [table_id]
+        assert [one for one in IDS if store.documents.user_contexts([one])[one]] == [table_id]
         store.remove_context(table_id, table_id)
         assert store.listings.sync("lake", [ref(one) for one in IDS if one != table_id]).gone == 1
         assert store.removals.gone() == [table_id]
@@ -120,7 +120,7 @@ def test_what_is_done_of_one_table_is_done_of_no_other(store):
 def test_contexts_and_problems_are_ordered_by_code_point(store):
     for name in IDS:
         store.add_context("lake/a", name, f"about {name}")
-    assert [c.name for c in store.documents.user_contexts("lake/a")] == sorted(IDS)
+    assert [c.name for c in store.documents.user_contexts(["lake/a"])["lake/a"]] == sorted(IDS)
     store.problems.record("lake", "listing", [Problem(name, "listing", "x") for name in IDS])
     assert [problem.subject for problem in store.problems.all()] == sorted(IDS)
 
@@ -156,7 +156,7 @@ def test_names_of_a_thousand_bytes_fit_everywhere(store):
     profile = Table(table_id, (Column(name, "INT"),), 1, "/x")
     said = Description("said", Provenance.MODEL, "m")
     store.narrations.assign(AnswerKey("m"), [(profile, {0: said}, {0: Answer("said")})])
-    assert store.narrations.of_table(table_id) == {name: said}
+    assert store.narrations.of_tables([table_id])[table_id] == {name: said}
     store.add_context(table_id, name, "text")
     store.asset_keys.record(f"pneuma/{table_id}", table_id, "mark")
     block = EmbeddedBlock(Block(table_id, DocumentKind.ROWS, "text"), np.ones(3, np.float32))
@@ -171,7 +171,7 @@ def test_contexts_that_say_nothing_or_too_much_are_refused(store):
     for name, text in (("", "text"), ("name", " \n"), ("name", "x" * 200_001)):
         with pytest.raises(StateError):
             store.add_context("lake/a", name, text)
-    assert store.documents.user_contexts("lake/a") == []
+    assert store.documents.user_contexts(["lake/a"])["lake/a"] == []
     for text in ("old", "x" * 200_000):
         store.add_context("lake/a", "wiki", text)
-    assert [c.text for c in store.documents.user_contexts("lake/a")] == ["x" * 200_000]
+    assert [c.text for c in store.documents.user_contexts(["lake/a"])["lake/a"]] == ["x" * 200_000]

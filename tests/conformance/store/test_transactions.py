@@ -8,6 +8,7 @@ from sqlalchemy import select, text
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.asset_keys import PublishedPage
 from pneuma_assets.core.store.schema import meta, upsert
 from pneuma_assets.core.tables import Problem
 from tests.conformance.store.lake import ref
@@ -103,19 +104,21 @@ def test_a_state_is_there_when_opened_again(open_store):
         with open_store() as store:
             store.check()
             assert store.tables.known() == {"lake/a"}
-            assert [c.text for c in store.documents.user_contexts("lake/a")] == ["by hand"]
+            assert [c.text for c in store.documents.user_contexts(["lake/a"])["lake/a"]] == [
+                "by hand"
+            ]
             assert store.asset_keys.deployment() == name
 
 
 def test_pages_are_those_that_this_deployment_made(store):
-    store.asset_keys.record("pneuma/lake/old", "lake/old", "the mark")
+    store.asset_keys.record("the mark", {"pneuma/lake/old": PublishedPage("lake/old")})
     assert store.asset_keys.deployment() == "the mark", "a lost name is taken from its pages"
     store.asset_keys.forget(["pneuma/lake/old"])
     mark = store.asset_keys.deployment()
     assert store.asset_keys.keys() == {}
-    store.asset_keys.record("pneuma/lake/a", "lake/a", mark)
-    store.asset_keys.record("pneuma/lake/b", "lake/b", mark)
-    store.asset_keys.record("pneuma/lake/b", "lake/b2", mark)
+    store.asset_keys.record(mark, {"pneuma/lake/a": PublishedPage("lake/a")})
+    store.asset_keys.record(mark, {"pneuma/lake/b": PublishedPage("lake/b")})
+    store.asset_keys.record(mark, {"pneuma/lake/b": PublishedPage("lake/b2")})
     assert store.asset_keys.keys() == {"pneuma/lake/a": "lake/a", "pneuma/lake/b": "lake/b2"}
     store.asset_keys.forget(["pneuma/lake/a", "pneuma/lake/never"])
     assert store.asset_keys.keys() == {"pneuma/lake/b": "lake/b2"}
@@ -138,8 +141,8 @@ def test_only_what_a_listing_could_see_is_in_sight(store):
 def test_problems_are_solved_by_their_stage(store):
     store.problems.record("lake", "listing", [Problem("lake", "listing", "gone")])
     store.problems.record("hill", "listing", [Problem("hill/x", "listing", "odd")])
-    store.problems.record_of_table("lake/a", "narrations", "too wide")
-    store.problems.record_of_table("lake/a", "narrations", "still too wide")
+    store.problems.record_of_tables("narrations", {"lake/a": "too wide"})
+    store.problems.record_of_tables("narrations", {"lake/a": "still too wide"})
     assert [(p.subject, p.cause) for p in store.problems.all()] == [
         ("hill/x", "odd"),
         ("lake", "gone"),
@@ -147,7 +150,7 @@ def test_problems_are_solved_by_their_stage(store):
     ]
     assert store.problems.unlisted_sources() == ["lake"]
     store.problems.record("lake", "listing", [])
-    store.problems.record_of_table("lake/a", "narrations", None)
+    store.problems.record_of_tables("narrations", {"lake/a": None})
     assert [p.subject for p in store.problems.all()] == ["hill/x"]
     store.listings.drop_sources(["lake"])
     assert store.problems.all() == []

@@ -102,7 +102,7 @@ def test_user_contexts_make_their_table_wait(store):
     index(store, "a")
     store.add_context("lake/a", "wiki", "Measured in Reykjav\u00edk \ud800.")
     assert states(store) == {"lake/a": "pending"}
-    assert [c.name for c in store.documents.user_contexts("lake/a")] == ["wiki"]
+    assert [c.name for c in store.documents.user_contexts(["lake/a"])["lake/a"]] == ["wiki"]
     index(store, "a")
     assert store.remove_context("lake/a", "wiki")
     assert states(store) == {"lake/a": "pending"}
@@ -204,7 +204,7 @@ def test_a_context_comes_and_goes_with_the_wait_it_means(store, monkeypatch):
     ):
         with pytest.raises(KeyboardInterrupt):
             change()
-        assert [c.text for c in store.documents.user_contexts("lake/a")] == ["old"]
+        assert [c.text for c in store.documents.user_contexts(["lake/a"])["lake/a"]] == ["old"]
 
 
 def interrupt(*_: object) -> None:

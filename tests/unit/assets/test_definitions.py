@@ -20,6 +20,7 @@ from pneuma_assets.core.pipeline.sample import SampledRowsFigures
 from pneuma_assets.core.pipeline.write import SearchIndexFigures
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.asset_keys import PublishedPage
 from pneuma_assets.core.store.documents import UserContext
 from pneuma_assets.core.store.manifest import TablePage, read_manifest
 from pneuma_assets.core.store.manifest_write import keep_manifest
@@ -164,7 +165,8 @@ def indexed(lake):
         store.queue.finish("run", [Finished(ref.table_id, "hash", 1) for ref in refs])
         for ref in refs:
             store.asset_keys.record(
-                f"pneuma/{ref.table_id}", ref.table_id, store.asset_keys.deployment()
+                store.asset_keys.deployment(),
+                {f"pneuma/{ref.table_id}": PublishedPage(ref.table_id)},
             )
         keep_manifest(store, lake.deployment)
         yield store

@@ -6,6 +6,7 @@ import pytest
 from pneuma_assets.assets.table_assets import JOINS, table_specs, told_joins
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.asset_keys import PublishedPage
 from pneuma_assets.core.store.manifest import PageJoin, read_manifest
 from pneuma_assets.core.store.manifest_write import MOST_JOINS, joins_of_pages, keep_manifest
 from pneuma_assets.core.tables import TableRef
@@ -29,7 +30,8 @@ def store(loaded):
         store.listings.sync("lake", [A, B, C])
         for table in "ab":
             store.asset_keys.record(
-                f"pneuma/lake/{table}", f"lake/{table}", store.asset_keys.deployment()
+                store.asset_keys.deployment(),
+                {f"pneuma/lake/{table}": PublishedPage(f"lake/{table}")},
             )
         yield store
 

@@ -56,11 +56,11 @@ def narrate(
 
 
 def shown(store: Store, table_id: str = "lake/rain") -> dict[str, Description]:
-    return store.narrations.of_table(table_id)
+    return store.narrations.of_tables([table_id])[table_id]
 
 
 def indexed(store: Store) -> str:
-    documents = store.documents.of_table("lake/rain")
+    documents = store.documents.of_tables(["lake/rain"])["lake/rain"]
     return " ".join(one.text for one in documents if one.kind == DocumentKind.SCHEMA)
 
 

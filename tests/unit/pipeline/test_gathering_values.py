@@ -22,7 +22,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.profiles import SampleSnapshot
 from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import TableTerms
-from pneuma_assets.core.terms.collect import ROWS_KEPT
+from pneuma_assets.core.terms.collect import ROWS_KEPT, CollectedTerms
 from tests.support.word_encoder import WordEncoder
 
 
@@ -226,8 +226,9 @@ def test_a_run_that_lost_its_tables_writes_nothing(lake):
     before = lake.store.profiles.terms(["lake/staff"])
     with lake.store.queue.holding("stranger", ["lake/staff"]) as held:
         assert held == set()
-    stale = TableTerms(cells=("stale",))
+    (item,) = lake.store.queue.claimed("first")
+    stale = CollectedTerms(TableTerms(cells=("stale",)), None)
     verdict = Verdict(False, None, SampleSnapshot(()), SampleSnapshot(()))
-    read = {"lake/staff": sample._Read(None, stale, None, 0.0, verdict, 0.2)}
-    sample._save(lake.store, "stranger", read)
+    one = sample._Read(item, item.table, stale, None, 0.0, verdict, None, None)
+    sample._save(lake.store, "stranger", {"lake/staff": one}, 0.2)
     assert lake.store.profiles.terms(["lake/staff"]) == before

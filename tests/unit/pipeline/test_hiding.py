@@ -20,6 +20,7 @@ from pneuma_assets.core.tables import (
     TableRef,
     TableTerms,
 )
+from tests.support.narrations import said_before
 
 GROUNDED = AnswerKey("m", of_table=True)
 PEOPLE = Table("a/people", (Column("id", "INTEGER"), Column("ssn", "VARCHAR")), 2, "people")
@@ -88,9 +89,9 @@ def apply(store: Store, **rules) -> Index:
 
 def kept(store: Store, table: Table) -> list[object]:
     return [
-        *store.documents.of_table(table.table_id),
-        *store.narrations.of_table(table.table_id),
-        *store.narrations.known(GROUNDED, table),
+        *store.documents.of_tables([table.table_id])[table.table_id],
+        *store.narrations.of_tables([table.table_id])[table.table_id],
+        *said_before(store, GROUNDED, table),
         *store.tables.profiles([table.table_id]),
     ]
 
@@ -146,10 +147,10 @@ def test_what_a_model_said_by_names_alone_goes_with_them(store):
     paper = AnswerKey("m")
     store.narrations.save(paper, [(paper.subject(PEOPLE), 1, "The ssn.")])
     apply(store, hidden_columns=["ssn"])
-    assert store.narrations.known(paper, PEOPLE) == {1: "The ssn."}
+    assert said_before(store, paper, PEOPLE) == {1: "The ssn."}
     read_anew(store)
     apply(store, hidden_columns=["ssn"], hide_names=True)
-    assert store.narrations.known(paper, PEOPLE) == {}
+    assert said_before(store, paper, PEOPLE) == {}
 
 
 def test_the_embeddings_of_headers_go_where_names_do(store):
@@ -188,8 +189,8 @@ def test_what_people_said_stays(store):
     store.add_context("a/people", "note", "Who works here.")
     store.correct("a/people", "ssn", "The number of a person.", "me")
     apply(store, hidden_columns=["ssn"])
-    assert len(store.documents.user_contexts("a/people")) == 1
-    assert len(store.descriptions.corrections("a/people")) == 1
+    assert len(store.documents.user_contexts(["a/people"])["a/people"]) == 1
+    assert len(store.descriptions.corrections(["a/people"])) == 1
 
 
 def test_a_column_that_was_tagged_since_loses_what_was_said_of_it(store):
@@ -197,7 +198,7 @@ def test_a_column_that_was_tagged_since_loses_what_was_said_of_it(store):
     forget_newly_hidden(
         store, [Table("a/people", (PEOPLE.columns[0], tagged), 2, "people"), CITIES]
     )
-    assert store.narrations.known(GROUNDED, PEOPLE) == {}
+    assert said_before(store, GROUNDED, PEOPLE) == {}
     assert len(kept(store, CITIES)) == 4
     assert store.privacy.pages_to_wipe() == ["a/people"]
 

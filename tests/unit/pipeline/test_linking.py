@@ -17,7 +17,7 @@ from pneuma_assets.core.lineage.external import (
 )
 from pneuma_assets.core.lineage.names import spelled
 from pneuma_assets.core.pipeline.dagster_graphql import origin_of_webserver, webserver_assets
-from pneuma_assets.core.pipeline.describe import _Recorded
+from pneuma_assets.core.pipeline.describe import _from_outside
 from pneuma_assets.core.pipeline.external_files import ExternalFile
 from pneuma_assets.core.pipeline.lineage import DEFINITIONS, update_lineage
 from pneuma_assets.core.pipeline.lineage_texts import lineage_texts
@@ -208,7 +208,9 @@ def test_a_file_of_dbt_that_breaks_leaves_what_it_said(lake):
         (target / "manifest.json").write_text(broken)
         assert lake.link() == 0
         assert [one.stage for one in lake.store.problems.all()] == ["lineage"]
-        texts = [one.text for one in lake.store.documents.of_table("w/main/orders")]
+        texts = [
+            one.text for one in lake.store.documents.of_tables(["w/main/orders"])["w/main/orders"]
+        ]
         assert texts == ["Sold."]
     assert "it is no manifest of dbt" in lake.store.problems.all()[0].cause
 
@@ -277,7 +279,7 @@ def test_what_others_say_is_kept_in_fields_and_describes_columns(lake):
     assert begins.text == "Orders."
     assert "w/main/orders" in lake.store.queue.pending(), "to be described anew"
     (table,) = lake.store.tables.profiles(["w/main/orders"])
-    (described,) = _Recorded(lake.store, [table.table_id])._from_outside(table).items()
+    (described,) = _from_outside(table, lake.store.edges.fields()[table.table_id]).items()
     assert (described[0], described[1].text) == (1, "With tax.")
     assert described[1].source == "asset ingest/orders_table"
 
@@ -292,7 +294,9 @@ def test_several_assets_that_are_one_table_all_have_their_say(lake):
     lake.link(ExternalFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, said)))
     kept = lake.store.edges.fields()["w/main/orders"][DEFINITIONS]
     assert (kept.assets, kept.owners) == (("ingest/orders", "check/orders"), ("team:a", "team:b"))
-    assert lake.store.documents.of_table("w/main/orders")[0].text.splitlines() == [
+    assert lake.store.documents.of_tables(["w/main/orders"])["w/main/orders"][
+        0
+    ].text.splitlines() == [
         *("Both.", "Owners: team:a, team:b", "id: First."),
     ]
 

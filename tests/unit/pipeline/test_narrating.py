@@ -62,7 +62,9 @@ def rows(store: Store, described: Table, *cells: str) -> None:
 
 
 def texts(store: Store, table_id: str) -> dict[str, str]:
-    return {name: one.text for name, one in store.narrations.of_table(table_id).items()}
+    return {
+        name: one.text for name, one in store.narrations.of_tables([table_id])[table_id].items()
+    }
 
 
 def test_what_the_papers_prompt_brought_is_not_asked_again(store):
@@ -87,7 +89,7 @@ def test_what_a_model_said_is_shown_with_its_date(store):
     for encoder in (None, WordEncoder()):
         save(store, GROUNDED, flowers, "How long a petal is.")
         narrate(store, GROUNDED, [flowers], str(encoder), encoder=encoder)
-        at = store.narrations.of_table("lake/flowers")["petal"].said_at
+        at = store.narrations.of_tables(["lake/flowers"])["lake/flowers"]["petal"].said_at
         assert began <= at <= store.now()
 
 

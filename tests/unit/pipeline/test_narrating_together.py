@@ -63,7 +63,7 @@ def test_each_column_is_asked_for_once(tmp_path):
         with ThreadPoolExecutor() as pool:
             assert sum(pool.map(work, models)) == 6
         for number in range(6):
-            assert len(store.narrations.of_table(f"lake/t{number}")) == 2
+            assert len(store.narrations.of_tables([f"lake/t{number}"])[f"lake/t{number}"]) == 2
     assert sum(len(model.prompts) for model in models.values()) == 6
 
 

@@ -119,7 +119,7 @@ class Lake:
                 ],
             )
             source.close()
-            documents = store.documents.of_table(self._id)
+            documents = store.documents.of_tables([self._id])[self._id]
         return [d.text for d in documents if d.kind == DocumentKind.ROWS]
 
     def _source(self) -> Source:

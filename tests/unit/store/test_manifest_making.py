@@ -14,6 +14,7 @@ from pneuma_assets.core.describe.documented import comments_of
 from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
 from pneuma_assets.core.pipeline.profile import profile_tables
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.asset_keys import PublishedPage
 from pneuma_assets.core.store.documents import UserContext
 from pneuma_assets.core.store.manifest import read_manifest
 from pneuma_assets.core.store.manifest_write import keep_manifest
@@ -54,7 +55,9 @@ def kept(shop, /, *, added=(), corrected=(), **others):
         tables = store.tables.profiles(store.tables.listed())
         store.narrations.assign(None, [(one, comments_of(one), {}) for one in tables])
         for table_id in store.tables.listed():
-            store.asset_keys.record(f"pneuma/{table_id}", table_id, store.asset_keys.deployment())
+            store.asset_keys.record(
+                store.asset_keys.deployment(), {f"pneuma/{table_id}": PublishedPage(table_id)}
+            )
         keep_manifest(store, loaded.deployment)
     return loaded
 

@@ -35,7 +35,7 @@ def path(tmp_path) -> Path:
 def said(path: Path) -> tuple:
     with Store(path) as store:
         return (
-            store.documents.user_contexts("lake/a"),
+            store.documents.user_contexts(["lake/a"])["lake/a"],
             store.descriptions.corrections(),
             store.joins.verdicts(),
         )
