@@ -15,23 +15,49 @@ pytest_plugins = [
 
 pytest.register_assert_rewrite("tests.conformance", "tests.support")
 
-# No test may fail because the machine is slow; all else as hypothesis has it, here or in CI.
-settings.register_profile(
-    "any speed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("any speed")
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let no test fail because the machine is slow; without the slow ones, try fewer examples."""
+    settings.register_profile(
+        "any speed",
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        max_examples=30 if "not slow" in config.option.markexpr else 100,
+    )
+    settings.load_profile("any speed")
+
 
 LOOPBACK = ("127.", "localhost", "::1")
 
 
 @pytest.fixture
-def instance(tmp_path):
-    """A Dagster instance with a folder of its own."""
+def instance():
+    """A Dagster instance in memory."""
     import dagster as dg  # most tests need none of it
 
-    (tmp_path / "dagster").mkdir()
-    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
+    with dg.DagsterInstance.ephemeral() as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def small_encoder():
+    """Let a `WordEncoder` stand for the encoder of every deployment of this module; returns it."""
+    from tests.support.word_encoder import DOORS, WordEncoder
+
+    encoder = WordEncoder()
+    with pytest.MonkeyPatch.context() as patched:
+        for door in DOORS:
+            patched.setattr(door, lambda _: encoder)
+        yield encoder
+
+
+@pytest.fixture(scope="module")
+def read_here():
+    """Let every source of this module be read in this process."""
+    from tests.support.reading import reading_here
+
+    with reading_here():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
-"""A matrix of askers and tables on both engines: what is hidden is found by nothing, shows nowhere.
+"""A matrix of askers and tables: what is hidden is found by nothing, and shows nowhere.
 
 Every question is asked twice: of an index with all tables, and of one that never had those that the
-asker may not see. What is found must be the same, and on the embedded engine every score, too.
+asker may not see. What is found must be the same, every score, too.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -12,10 +12,8 @@ from typing import Any
 
 import pytest
 
-from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter, SearchIndex, TableContents, is_seen
-from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.names import Elsewhere
 from pneuma_assets.core.search.query import QueryEngine
@@ -57,35 +55,19 @@ ASKERS: Mapping[str, tuple[str, ...]] = {
     "other hr": ("v/hr",),
     "ana": ("ana", "v/hr"),
 }
-SOME = {name: ASKERS[name] for name in ("stranger", "finance", "ana")}
 PUBLIC = {"finance": {"w/ops/incidents"}, "hr": {"w/ops/incidents"}}
 """Whom a source knows sees what everybody may whom it knows."""
 
 Opener = Callable[[str], SearchIndex]
 
 
-SERVED = [
-    pytest.param(name, marks=pytest.mark.slow)
-    for name in ("elasticsearch", "elasticsearch, three shards")
-]
-
-
-@pytest.fixture(params=["embedded", *SERVED])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opener]:
     """Opens an empty index of a name."""
     with ExitStack() as stack:
 
         def open_index(name: str) -> SearchIndex:
-            encoder = WordEncoder()
-            if request.param == "embedded":
-                index = EmbeddedIndex(tmp_path / name, encoder.name, encoder.dimension)
-                return stack.enter_context(closing(index))
-            config = ElasticsearchConfig(
-                urls=(request.getfixturevalue("elasticsearch_url"),),
-                name=f"{request.getfixturevalue('index_name')}-{name}",
-                shards=3 if "three" in request.param else 1,
-            )
-            index = ElasticsearchIndex(config, encoder.name, encoder.dimension)
+            index = EmbeddedIndex(tmp_path / name, WordEncoder.name, WordEncoder.dimension)
             return stack.enter_context(closing(index))
 
         yield open_index
@@ -144,31 +126,21 @@ QUESTIONS = [
 """The own text of each table, its unique words, its names, and some that are nearly such."""
 
 
-def test_an_answer_tells_nothing_of_what_is_hidden(
-    opened: Opener, request: pytest.FixtureRequest
-) -> None:
-    quick = "embedded" in request.node.name
-    questions = QUESTIONS if quick else QUESTIONS[::6]  # what a server is asked takes a moment
+def test_an_answer_tells_nothing_of_what_is_hidden(opened: Opener) -> None:
     full = opened("full")
     full.replace_tables({i: contents(i) for i in GRANTS})
-    for number, (asker, names) in enumerate(ASKERS.items() if quick else SOME.items()):
+    for number, (asker, names) in enumerate(ASKERS.items()):
         seen = seen_by(asker)
         alone = opened(f"alone{number}")
         alone.replace_tables({i: contents(i) for i in seen})
         where = IndexFilter(readers=names)
         one, other = engine_of(full), engine_of(alone)
-        found = one.ask_many(questions, k=5, where=where)
-        expected = other.ask_many(questions, k=5, where=where)
-        for question, ours, theirs in zip(questions, found, expected, strict=True):
-            assert {result.table_id for result in ours} <= seen, (asker, question)
-            if quick:
+        for questions, alpha in ((QUESTIONS, None), (QUESTIONS[:5], 0.5)):
+            found = one.ask_many(questions, k=5, alpha=alpha, where=where)
+            expected = other.ask_many(questions, k=5, alpha=alpha, where=where)
+            for question, ours, theirs in zip(questions, found, expected, strict=True):
+                assert {result.table_id for result in ours} <= seen, (asker, question)
                 assert plain(ours) == shown(theirs), (asker, question)
-        if not quick:  # its scores depend on the words of all tables
-            continue
-        by_blocks = one.ask_many(questions[:5], k=5, alpha=0.5, where=where)
-        assert [plain(some) for some in by_blocks] == [
-            shown(some) for some in other.ask_many(questions[:5], k=5, alpha=0.5, where=where)
-        ]
 
 
 def test_a_hidden_table_has_the_words_of_one_that_does_not_exist(opened: Opener) -> None:

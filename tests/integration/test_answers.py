@@ -1,7 +1,10 @@
 """Questions are answered in cells by every door, over files and in a database, within the rules."""
 
 import json
-from collections.abc import Callable, Iterator
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,19 +16,22 @@ from typer.testing import CliRunner
 
 from pneuma_assets import IndexFilter, QueryError, open_workspace
 from pneuma_assets.cli.app import app
-from pneuma_assets.core.answers.results import Outcome
-from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.answers.results import CellAnswer, Outcome
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.service import answer_sources
 from pneuma_assets.core.service.answer_sources import AnswerSources
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.tables import TableRef, TableTerms
 from pneuma_assets.definitions import build_resources
-from pneuma_assets.index_run import run_indexing
 from tests.support.postgresql_process import Server
 from tests.support.postgresql_server import new_database
 from tests.support.recording_endpoint import recording_endpoint
 from tests.support.sql_database import VARIABLE, Database
+from tests.support.stages import run_stages
 from tests.support.word_encoder import WordEncoder
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
 
 AUTHORS = "author_id,name,salary\n" + "".join(
     f"{n},Person {'ABCDEFGH'[n]},{9100 + n}\n" for n in range(8)
@@ -34,23 +40,14 @@ PAPERS = "paper_id,title,year\n" + "".join(f"{n},Title {n},{1990 + n}\n" for n i
 WRITES = "author_id,paper_id\n" + "".join(f"{n % 5},{n}\n" for n in range(8))
 LAKE = {"author": AUTHORS, "paper": PAPERS, "writes": WRITES}
 Indexed = Callable[..., Path]
-SHOPS = {
-    f"sales_{year}": f"shop,total\nOslo,{year}\nRome,{year + 1}\n" for year in range(2001, 2013)
-}
 LATEST = "what is the salary of the author Person C"
 WRITTEN = "SELECT p.title FROM paper p JOIN writes w USING (paper_id) JOIN author a USING (author_id) WHERE a.name = 'person c'"  # noqa: E501
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _small_encoder() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patched:
-        for door in ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models"):
-            patched.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
-        yield
-
-
 @pytest.fixture(scope="module")
-def indexed_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], dict[str, Any]]:
+def indexed_once(
+    tmp_path_factory: pytest.TempPathFactory, small_encoder: WordEncoder
+) -> Callable[[str, str], dict[str, Any]]:
     """Index files as a source, both given as JSON; returns the deployment. Tests only ask it."""
 
     @cache
@@ -58,12 +55,13 @@ def indexed_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str
         folder = tmp_path_factory.mktemp("indexed")
         (folder / "lake").mkdir()
         for name, text in json.loads(files).items():
-            (folder / "lake" / f"{name}.csv").write_text(text, encoding="utf-8")
+            file = folder / "lake" / f"{name}.csv"
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
         lake = {"type": "folder", "name": "lake", "path": str(folder / "lake")}
         described = {"home": str(folder / "home"), "sources": [lake | json.loads(source)]}
         (folder / "pneuma.yaml").write_text(yaml.safe_dump(described))
-        with open_workspace(folder / "pneuma.yaml") as workspace:
-            run_indexing(workspace.loaded)
+        run_stages(load_deployment(folder / "pneuma.yaml", environ={}), {}, "run")
         return described
 
     return index
@@ -165,14 +163,6 @@ def test_a_model_joins_tables_and_what_it_misspells_is_corrected(indexed):
     assert b"9100" not in said
 
 
-def test_an_endpoint_that_may_see_values_is_shown_some(indexed):
-    with recording_endpoint(lambda _: "yes") as endpoint:
-        file = indexed(LAKE, answers=at(endpoint.url, send_values=True))
-        with open_workspace(file) as workspace:
-            workspace.answer(LATEST)
-    assert b"Person C" in endpoint.said
-
-
 def test_a_hidden_column_is_neither_shown_nor_read(indexed):
     def write(prompt: str) -> str:
         return "yes" if "Answer only" in prompt else "SELECT salary FROM author"
@@ -190,30 +180,6 @@ def test_a_hidden_column_is_neither_shown_nor_read(indexed):
     assert any("hidden by rules of privacy" in one.cause for one in answer.problems)
     assert b"9102" not in endpoint.said
     assert "9102" not in json.dumps([answer.to_dict(), without.to_dict()])
-
-
-@pytest.mark.slow
-def test_one_call_answers_twelve_tables_of_the_same_columns(indexed):
-    def write(prompt: str) -> str:
-        return (
-            "yes"
-            if "Answer only" in prompt
-            else f"SELECT total FROM {table_in(prompt)} WHERE shop = 'Oslo'"
-        )
-
-    with recording_endpoint(write) as endpoint:
-        file = indexed(SHOPS, answers=at(endpoint.url))
-        with open_workspace(file) as workspace:
-            answer = workspace.answer("total of the shop Oslo")
-    assert answer.usage.calls == 2
-    assert len(answer.answers) == 10
-    assert {one.rows[0][0] for one in answer.answers} == {
-        int(one.tables[0].rpartition("_")[2]) for one in answer.answers
-    }
-
-
-def table_in(prompt: str) -> str:
-    return prompt.partition("CREATE TABLE ")[2].partition(" ")[0]
 
 
 def test_rows_of_a_table_that_has_changed_since_are_shown_with_that(indexed, monkeypatch):
@@ -256,12 +222,6 @@ def test_a_question_that_no_table_answers_is_refused_with_the_nearest(indexed):
     assert "nearest tables: " in shown.output
 
 
-def test_a_model_that_does_not_answer_is_named(indexed):
-    file = indexed(LAKE, answers=at("http://127.0.0.1:9/v1"))
-    with open_workspace(file) as workspace, pytest.raises(ModelError, match=r"127\.0\.0\.1:9"):
-        workspace.answer(LATEST)
-
-
 @pytest.mark.parametrize("k", [0, 101, True, "three"])
 def test_a_wrong_number_of_sets_is_refused(indexed, k):
     with open_workspace(indexed(LAKE)) as workspace, pytest.raises(QueryError, match="1 to 100"):
@@ -277,18 +237,151 @@ def test_the_resource_of_dagster_answers_alike(indexed):
     assert groups[0].tables[0] == "lake/author"
 
 
+PEOPLE = "name,salary\n" + "".join(f"Person {letter},{ord(letter)}\n" for letter in "ABCDEFGH")
+QUESTION = "what is the salary of person c"
+CHANGED = "has changed since it was indexed; run `pneuma-assets index`"
+
+
+def answered(file: Path) -> CellAnswer:
+    with open_workspace(file) as workspace:
+        return workspace.answer(QUESTION)
+
+
+def test_files_of_one_name_are_told_apart_and_nothing_is_opened_for_it(indexed, monkeypatch):
+    file = indexed({"2019/people": PEOPLE, "2020/people": PEOPLE + "Person Z,1\n"})
+    monkeypatch.setattr(answer_sources, "IsolatedSource", missing_secret)
+    ids = ["lake/2019/people", "lake/2020/people", "lake/gone"]
+    with AnswerSources(load_deployment(file, environ={}), {}) as sources:
+        tables = sources.tables(dict.fromkeys(ids, TableTerms()))
+        assert {i: one.read.name for i, one in tables.items()} == {
+            "lake/2019/people": "people_2019",
+            "lake/2020/people": "people_2020",
+        }
+        assert sources.dialect(list(tables.values())) == "duckdb"
+
+
+def missing_secret(*_: object) -> None:
+    raise ConfigError("the variable SECRET is not set")
+
+
+def test_a_source_that_cannot_be_opened_fails_its_own_tables_alone(indexed, monkeypatch):
+    monkeypatch.setattr(answer_sources, "IsolatedSource", missing_secret)
+    answer = answered(indexed({"people": PEOPLE}))
+    assert answer.outcome == Outcome.NO_ROWS
+    assert "the variable SECRET is not set" in answer.problems[0].cause
+
+
+def test_a_table_that_has_changed_or_left_since_is_named_with_what_to_do(tmp_path):
+    table = tmp_path / "lake" / "people.csv"
+    table.parent.mkdir()
+    table.with_name("cats.csv").write_text("cat\nTom\n")
+    table.write_text(PEOPLE)
+    file = tmp_path / "pneuma.yaml"
+    source = {"type": "folder", "name": "lake", "path": "lake"}
+    written = {"home": "home", "sources": [source], "query": {"min_confidence": 0.0}}
+    file.write_text(yaml.safe_dump(written))
+    loaded = load_deployment(file, environ={})
+    run_stages(loaded, {}, "run")
+    table.write_text(PEOPLE.replace("salary", "wages"))
+    (problem,) = answered(file).problems
+    assert f"lake/people has no column 'salary': it {CHANGED}" in problem.cause
+    table.unlink()
+    (problem,) = answered(file).problems
+    assert "if it has changed since it was indexed, run `pneuma-assets index`" in problem.cause
+    with AnswerSources(loaded, {}) as sources:
+        assert sources.changed(["lake/people", "lake/cats"]) == set()
+        listed_anew(loaded)
+        assert sources.changed(["lake/people", "lake/cats", "lake/none"]) == {"lake/people"}
+    (problem,) = answered(file).problems
+    assert f"lake/people {CHANGED}" in problem.cause
+
+
+def listed_anew(loaded: LoadedDeployment) -> None:
+    """List the people as another version, as a tick of the sensor does before the next run."""
+    with Store(loaded.home / "state.db") as store:
+        refs = store.tables.refs(store.tables.listed())
+        now = [
+            TableRef(one.table_id, one.source, one.location, one.format, f"{one.version} anew")
+            if one.table_id == "lake/people"
+            else one
+            for one in refs.values()
+        ]
+        store.listings.sync("lake", now)
+
+
+def test_a_table_of_hidden_columns_alone_is_left_out(indexed):
+    files = {"people": PEOPLE, "cats": "cat,age\nTom,3\n"}
+    file = indexed(files, source={"privacy": {"hidden_columns": ["cat*", "age"]}})
+    ids = ["lake/people", "lake/cats"]
+    with AnswerSources(load_deployment(file, environ={}), {}) as sources:
+        assert list(sources.tables(dict.fromkeys(ids, TableTerms()))) == ["lake/people"]
+
+
+def by_statements(file: Path, written: Mapping[str, str]) -> dict[str, tuple[object, ...]]:
+    """Return the first row of each question's statement, as a model writes it."""
+
+    def write(prompt: str) -> str:
+        if "Answer only 'yes' or 'no'." in prompt:
+            return "yes"
+        return next(sql for question, sql in written.items() if question in prompt)
+
+    with recording_endpoint(write) as endpoint:
+        answers = {"model": {"model": "m", "endpoint_url": endpoint.url}}
+        told = yaml.safe_load(file.read_text()) | {"answers": answers}
+        file.write_text(yaml.safe_dump(told))
+        with open_workspace(file) as workspace:
+            given = {question: workspace.answer(question) for question in written}
+    for question, answer in given.items():
+        assert answer.answers, (question, answer.problems, answer.reason)
+    return {question: answer.answers[0].rows[0] for question, answer in given.items()}
+
+
+def test_numbers_and_days_of_an_engine_that_gives_texts_are_compared_as_such(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as connection, connection:
+        connection.executescript(
+            "CREATE TABLE goods (title TEXT, price NUMERIC(10, 2), stock INTEGER, since DATETIME);"
+            "INSERT INTO goods VALUES ('kettle', 9.5, 100, '2021-03-04 10:00:00'),"
+            "('mill', 10, 9, '2020-12-31 23:00:00'), ('oven', 100.25, 20, NULL);"
+        )
+    source = {"type": "sql", "name": "shop", "url": "sqlite:///shop.sqlite"}
+    written = {"home": "home", "sources": [source], "query": {"min_confidence": 0.0}}
+    file = tmp_path / "pneuma.yaml"
+    file.write_text(yaml.safe_dump(written))
+    asked = {
+        "largest price of goods": ("SELECT max(price) FROM goods", ("100.25",)),
+        "goods with a stock above 10": ("SELECT title FROM goods WHERE stock > 10", ("kettle",)),
+        "average stock of goods": ("SELECT avg(stock) FROM goods", (43.0,)),
+        "goods since 2021": ("SELECT count(*) FROM goods WHERE since >= '2021-01-01'", (1,)),
+    }
+    run_stages(load_deployment(file, environ={}), {}, "run")
+    with open_workspace(file) as workspace:
+        mill = workspace.answer("the price of the mill")
+    assert mill.named[0].rows == (("mill", "10", "9", "2020-12-31 23:00:00"),)
+    found = by_statements(file, {question: sql for question, (sql, _) in asked.items()})
+    assert found == {question: row for question, (_, row) in asked.items()}
+
+
+def test_days_of_which_some_are_not_known_stay_days(indexed):
+    days = ["2021-03-04", "NA", "", "2022-01-31", "2020-02-02", "n/a", "2019-05-05"]
+    rows = "".join(f"Person {letter},{day}\n" for letter, day in zip("ABCDEFG", days, strict=True))
+    file = indexed({"people": "name,hired\n" + rows})
+    question = "names of people hired after 2021"
+    sql = "SELECT name FROM people WHERE hired > '2021-12-31'"
+    assert by_statements(file, {question: sql}) == {question: ("Person D",)}
+
+
 @pytest.fixture(scope="module")
-def database() -> Iterator[Database]:
+def database(postgresql: Server) -> Iterator[Database]:
     """A warehouse of two tables in two schemas that are called alike."""
-    with Server() as server, new_database(server.superuser_url) as url:
+    with new_database(postgresql.superuser_url) as url:
         database = Database(url)
         database.run(
-            "CREATE ROLE reader LOGIN PASSWORD 'hunter2'",
-            *("CREATE SCHEMA shop", "CREATE SCHEMA hr", "GRANT USAGE ON SCHEMA shop TO reader"),
+            "CREATE ROLE asker LOGIN PASSWORD 'hunter2'",
+            *("CREATE SCHEMA shop", "CREATE SCHEMA hr", "GRANT USAGE ON SCHEMA shop TO asker"),
             "CREATE TABLE shop.people (id int PRIMARY KEY, name text, city text)",
             "INSERT INTO shop.people SELECT n, 'Person ' || n, 'Rome' "
             "FROM generate_series(1, 30) n",
-            "GRANT SELECT ON ALL TABLES IN SCHEMA shop TO reader",
+            "GRANT SELECT ON ALL TABLES IN SCHEMA shop TO asker",
             "CREATE TABLE hr.people (id int, secret text)",
             "INSERT INTO hr.people VALUES (1, 'canary-9137')",
         )
@@ -297,7 +390,7 @@ def database() -> Iterator[Database]:
 
 def test_a_statement_runs_in_the_database_itself(database, tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, "hunter2")
-    config = database.config("reader").model_dump(mode="json", exclude_defaults=True)
+    config = database.config("asker").model_dump(mode="json", exclude_defaults=True)
     written = "SELECT secret FROM hr.people"
 
     def write(prompt: str) -> str:
@@ -318,8 +411,8 @@ def test_a_statement_runs_in_the_database_itself(database, tmp_path, monkeypatch
                 }
             )
         )
+        run_stages(load_deployment(tmp_path / "pneuma.yaml", environ={}), os.environ, "run")
         with open_workspace(tmp_path / "pneuma.yaml") as workspace:
-            run_indexing(workspace.loaded)
             answer = workspace.answer("how many people live in the city Rome")
             named = workspace.answer("which city is Person 7 from?", model=False).named
     assert [(one.table.rpartition("/")[2], one.rows) for one in named] == [

@@ -21,9 +21,9 @@ from pneuma_assets.index_run import run_indexing
 from pneuma_assets.instance import open_instance
 from tests.support.canaries import RULES, SHOWN, Lake, contents, hashes, hashes_in, hearing, leaks
 from tests.support.elasticsearch_server import documents
+from tests.support.reading import reading_here
 from tests.support.recording_endpoint import Endpoint, recording_endpoint
 from tests.support.waiting import wait_until
-from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
 
@@ -54,13 +54,8 @@ class Deployed:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _small_encoder():
+def _as_from_a_shell(small_encoder):
     with pytest.MonkeyPatch.context() as patched:
-        for module in (
-            "pneuma_assets.resources.models",
-            "pneuma_assets.core.models.encoder.encoder",
-        ):
-            patched.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
         patched.delenv("DAGSTER_HOME", raising=False)
         yield
 
@@ -183,7 +178,7 @@ def test_readers_that_fail_say_only_what_failed(everything_on):
 
 
 def test_an_endpoint_sees_no_value_unless_told_to(tmp_path, lake):
-    with recording_endpoint() as endpoint:
+    with recording_endpoint() as endpoint, reading_here():
         more = models(endpoint, send_values=False)
         loaded = load(tmp_path, lake, only="lake", **more)
         run_indexing(loaded)
@@ -198,7 +193,7 @@ def test_an_endpoint_sees_no_value_unless_told_to(tmp_path, lake):
 
 
 def test_what_is_hidden_later_leaves_with_the_next_run(tmp_path, lake):
-    with recording_endpoint() as endpoint:
+    with recording_endpoint() as endpoint, reading_here():
         open_to_all = {
             **models(endpoint, send_values=True),
             "bench": {"mined": True},
@@ -218,8 +213,9 @@ def test_what_is_hidden_later_leaves_with_the_next_run(tmp_path, lake):
     assert {where for where in left if "/dagster/" not in where} == set()
     with open_instance(after.home) as instance:
         assert not leaks(repr(list(pages(instance))).encode())
-    shown_again = load(tmp_path, lake, rules=False)
-    run_indexing(shown_again)
+    shown_again = load(tmp_path, lake, rules=False, only="lake")
+    with reading_here():
+        run_indexing(shown_again)
     with Workspace(shown_again, {}) as workspace:
         assert workspace.ask(lake.planted[0], k=1)[0].table_id == "lake/hr/people"
 
@@ -243,10 +239,11 @@ def test_elasticsearch_holds_nothing_hidden(
     monkeypatch.setattr(ElasticsearchConfig, "timeout_seconds", 3.0)
     server = {"urls": [elasticsearch_url], "name": index_name, "replicas": 0}
     more = {"index": {"engine": "elasticsearch", "elasticsearch": server}, "only": "lake"}
-    run_indexing(load(tmp_path, lake, rules=False, **more))
-    assert leaks(documents(elasticsearch_url, index_name))
-    after = load(tmp_path, lake, rules=True, **more)
-    run_indexing(after)
+    with reading_here():
+        run_indexing(load(tmp_path, lake, rules=False, **more))
+        assert leaks(documents(elasticsearch_url, index_name))
+        after = load(tmp_path, lake, rules=True, **more)
+        run_indexing(after)
 
     def nothing_left() -> bool:
         with Workspace(after, {}) as workspace:

@@ -21,9 +21,12 @@ from tests.support.elasticsearch_server import documents
 from tests.support.postgresql_server import new_database
 from tests.support.sql_database import VARIABLE, Database
 from tests.support.waiting import wait_until
-from tests.support.word_encoder import WordEncoder
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.slow,
+    pytest.mark.usefixtures("small_encoder", "read_here"),
+]
 
 PLANTED = (
     "CREATE TYPE kind AS ENUM ('kanari9001', 'other')",
@@ -58,13 +61,6 @@ FAILING = (
 FAILED = {"counted", "parsed", "listed", "checked", "doubled", "writing"}
 
 
-@pytest.fixture(autouse=True)
-def _small_encoder(monkeypatch):
-    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
-        monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
-    monkeypatch.delenv("DAGSTER_HOME", raising=False)
-
-
 @pytest.fixture
 def state(postgresql_url) -> Iterator[Database]:
     with new_database(postgresql_url) as url:
@@ -77,6 +73,7 @@ def database(postgresql_database, monkeypatch) -> Database:
     planted.run(*PLANTED)
     planted.run(*VIEWS, *FAILING)
     monkeypatch.setenv(VARIABLE, planted.environ[VARIABLE])
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
     return planted
 
 

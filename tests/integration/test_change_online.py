@@ -1,45 +1,85 @@
 """An embedded index is built anew for another encoder or analyzer while questions are answered."""
 
+import json
+import multiprocessing
+import os
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
+from itertools import count
+from multiprocessing.connection import Connection
+from pathlib import Path
 
-import dagster as dg
 import pytest
 
-from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.index.embedded import folder, lifecycle
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.service.workspace import Workspace
-from tests.support.changing import (
-    ANSWER,
-    KILLING,
-    TABLES,
-    answers,
-    asking,
-    deployed,
-    index_and_die,
-    left_in,
-)
 from tests.support.named_encoders import use_named_encoders
-from tests.support.pipeline_support import run_job, small_lake
+from tests.support.pipeline_support import small_lake
+from tests.support.stages import run_stages
+from tests.support.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.integration
 
+FORK = multiprocessing.get_context("fork")
+TABLES = 6
+QUESTION, ANSWER = "collected on island 4", "lake/t4"
+KILLING: dict[str, tuple[object, str, int]] = {
+    "nothing is begun": (lifecycle, "begin", 0),
+    "a folder is begun": (EmbeddedIndex, "__init__", 1),
+    "some tables are written": (EmbeddedIndex, "replace_tables", 1),
+    "all but the last tables are written": (EmbeddedIndex, "replace_tables", 2),
+    "it is to take its place": (folder, "exchange", 0),
+    "it has taken its place": (folder, "_condemned", 0),
+    "the old one is to be removed": (folder, "_remove_condemned", 0),
+}
+"""At which call of which function a process is killed, by what has happened until then."""
+
 
 @pytest.fixture(scope="module", autouse=True)
-def _named_encoders():
+def _named_encoders() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         use_named_encoders(patched)
         yield
 
 
-@pytest.fixture
-def instance():
-    with dg.DagsterInstance.ephemeral() as ephemeral:
-        yield ephemeral
+def deployed(root: Path, encoder: str = "words", **more: object) -> LoadedDeployment:
+    """Return a deployment of the lake in `root`, a file each, all of one state folder."""
+    source = {"name": "lake", "type": "folder", "path": str((root / "lake").resolve())}
+    file = root / f"{encoder}-{'-'.join(more)}.yaml"
+    file.write_text(
+        json.dumps(
+            {
+                "home": "home",
+                "sources": [source],
+                "encoder": {"model": encoder},
+                "indexing": {"tables_per_run": 2},
+                **more,
+            }
+        )
+    )
+    return load_deployment(config=file, environ={}, cwd=root)
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return what makes a folder with a lake, and its index by an encoder, once."""
+
+    @cache
+    def build(encoder: str) -> Path:
+        root = tmp_path_factory.mktemp(f"indexed-{encoder}")
+        small_lake(root, TABLES)
+        run_all(deployed(root, encoder))
+        return root
+
+    return build
 
 
 @pytest.fixture
-def root(tmp_path, indexed):
+def root(tmp_path: Path, indexed: Callable[[str], Path]) -> Path:
     """Return a folder with a lake, and the index that the encoder `words` has built of it.
 
     The lake is where it was indexed, or its tables would be others.
@@ -50,168 +90,146 @@ def root(tmp_path, indexed):
     return tmp_path
 
 
-def run_until_published(loaded, instance) -> list[int]:
-    """Run as a schedule does until the new index has its place; returns the tables of each run."""
+RUNS = count()
+
+
+def run(loaded: LoadedDeployment) -> tuple[int, int]:
+    """Run once; return how many tables were written, and whether the index took its place."""
+    figures = run_stages(loaded, {}, f"run{next(RUNS)}")
+    return figures.tables, figures.published
+
+
+def run_all(loaded: LoadedDeployment) -> list[int]:
+    """Run as a schedule does until there is nothing to do; returns the tables of each run."""
     done = []
-    while True:
-        model = FakeLanguageModel()
-        figures = figures_of(run_job(loaded, instance, model))
-        assert model.prompts == [], "narrations do not depend on the encoder"
-        done.append(figures["tables"])
-        if figures["published"]:
-            return done
-        assert done[-1], "a run did nothing, and published nothing"
+    while (found := run(loaded)) != (0, 0):
+        done.append(found[0])
+    return done
 
 
-def run_all(loaded, instance) -> None:
-    while figures_of(run_job(loaded, instance))["tables"]:
-        pass
-
-
-def figures_of(result):
-    metadata = result.asset_materializations_for_node("pneuma_search_index")[-1].metadata
-    return {name: value.value for name, value in metadata.items()}
-
-
-def contents(loaded):
+def contents(loaded: LoadedDeployment) -> list[tuple[str, bytes]]:
     with Workspace(loaded, {}) as workspace:
         return sorted(
-            (b.block.block_id, b.vector.tobytes()) for b in workspace.search_index.blocks()
+            (one.block.block_id, one.vector.tobytes()) for one in workspace.search_index.blocks()
         )
 
 
-def built_with(loaded) -> tuple[str, str]:
+def check_built(loaded: LoadedDeployment, encoder: str, analyzer: str = "english-2") -> None:
+    """The one index that lies in the state folder was built so."""
     with Workspace(loaded, {}) as workspace:
         info = workspace.inspect_index()
-    assert info.usable
-    return info.encoder, info.details["analyzer"]
+    assert (info.usable, info.encoder, info.details["analyzer"]) == (True, encoder, analyzer)
+    assert [p.name for p in loaded.home.iterdir() if p.name.startswith("index")] == ["index"]
 
 
-@pytest.fixture(scope="module")
-def indexed(tmp_path_factory):
-    """Return what makes a folder with a lake, and its index by an encoder, once."""
+class Asker:
+    """A process that asks all the time: with all that is open, and with all opened anew."""
 
-    @cache
-    def build(encoder):
-        root = tmp_path_factory.mktemp(f"indexed-{encoder}")
-        small_lake(root, TABLES)
-        with dg.DagsterInstance.ephemeral() as instance:
-            run_all(deployed(root, encoder), instance)
-        return root
+    def __init__(self, loaded: LoadedDeployment) -> None:
+        self._told, self._answers = FORK.Event(), FORK.Value("i", 0)
+        self._heard, tell = FORK.Pipe(duplex=False)
+        self._process = FORK.Process(target=self._ask, args=(loaded, tell))
+        self._process.start()
 
-    return build
+    def _ask(self, loaded: LoadedDeployment, tell: Connection) -> None:
+        said = set()
+        with Workspace(loaded, {}) as lasting:
+            while not self._told.is_set():
+                with Workspace(loaded, {}) as fresh:
+                    for workspace in (lasting, fresh):
+                        # By meaning alone, vectors of another encoder would find another table.
+                        for alpha in (0.0, 0.5):
+                            (found,) = workspace.ask(QUESTION, k=1, alpha=alpha)
+                            said.add((found.table_id, workspace.inspect_index().encoder))
+                self._answers.value += 1
+        tell.send(said)
+
+    def wait_for_an_answer(self) -> None:
+        """Return when it has answered once more, or has ended."""
+        before = self._answers.value
+        wait_until(
+            lambda: self._answers.value > before or not self._process.is_alive(), "nobody answers"
+        )
+
+    def stop(self) -> set[str]:
+        """Let it end; every answer must have been the right one. Return who built what it asked."""
+        self._told.set()
+        assert self._heard.poll(LONGEST)
+        said = self._heard.recv()
+        self._process.join()
+        assert {table_id for table_id, _ in said} == {ANSWER}
+        return {encoder for _, encoder in said}
 
 
-@pytest.fixture(scope="module")
-def expected(indexed):
-    """Return what an index holds that an encoder built from the start."""
-
-    @cache
-    def build(encoder):
-        return contents(deployed(indexed(encoder), encoder))
-
-    return build
-
-
-@pytest.mark.parametrize("encoder", ["other", pytest.param("longer", marks=pytest.mark.slow)])
-def test_questions_are_answered_all_the_time(root, instance, expected, encoder):
-    old, new = deployed(root), deployed(root, encoder)
-    with asking(old, new) as askers:
-        assert run_until_published(new, instance) == [2, 2, 2]
+@contextmanager
+def asking(*deployments: LoadedDeployment) -> Iterator[list[set[str]]]:
+    """Let a process ask with each, from its first answer until one more; yields who built what."""
+    askers, heard = [Asker(one) for one in deployments], []
+    try:
+        for asker in askers:
+            asker.wait_for_an_answer()
+        yield heard
         for asker in askers:
             asker.wait_for_an_answer()
             asker.wait_for_an_answer()
-    for asker in askers:
-        assert {one["encoder"] for one in asker.said} == {"words", encoder}
-    assert built_with(new)[0] == encoder
-    assert contents(new) == expected(encoder)
-    assert left_in(new) == ["index"]
-    assert figures_of(run_job(new, instance))["tables"] == 0
+    finally:
+        heard += [asker.stop() for asker in askers]
+
+
+def test_questions_are_answered_all_the_time(root, indexed):
+    old, new = deployed(root), deployed(root, "other")
+    with asking(old, new) as heard:
+        assert run_all(new) == [2, 2, 2]
+    assert heard == [{"words", "other"}] * 2
+    check_built(new, "other")
+    assert contents(new) == contents(deployed(indexed("other"), "other"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", KILLING)
-def test_killed_at_any_step_it_is_the_old_one_or_the_new(root, instance, expected, step):
+def test_killed_at_any_step_it_is_the_old_one_or_the_new(root, indexed, step):
     old, new = deployed(root), deployed(root, "other")
-    with asking(old, new) as askers:
-        index_and_die(new, step)
-        for asker in askers:
-            asker.wait_for_an_answer()
-        run_all(new, instance)
-        for asker in askers:
-            asker.wait_for_an_answer()
-    assert built_with(new)[0] == "other"
-    assert contents(new) == expected("other")
-    assert left_in(new) == ["index"]
+    with asking(old, new):
+        killed = FORK.Process(target=index_and_die, args=(new, step))
+        killed.start()
+        killed.join(LONGEST)
+        assert killed.exitcode == 9, f"it was not killed when {step}"
+        run_all(new)
+    check_built(new, "other")
+    assert contents(new) == contents(deployed(indexed("other"), "other"))
+
+
+def index_and_die(loaded: LoadedDeployment, step: str) -> None:
+    where, name, left = KILLING[step]
+    really: Callable[..., object] = getattr(where, name)
+
+    def dying(*given: object, **named: object) -> object:
+        nonlocal left
+        if not left:
+            os._exit(9)
+        left -= 1
+        return really(*given, **named)
+
+    setattr(where, name, dying)
+    if hasattr(lifecycle, name):
+        setattr(lifecycle, name, dying)
+    run_all(loaded)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runs", [1, 3])
-def test_back_and_forth(root, instance, expected, runs):
-    old, new = deployed(root), deployed(root, "other")
-    for _ in range(2):
-        for _ in range(runs):  # of three that are needed
-            run_job(new, instance)
-        run_all(old, instance)
-        assert contents(old) == expected("words")
-        assert left_in(old) == ["index"]
-        assert answers(Workspace(old, {})) == answers(Workspace(new, {})) == {ANSWER}
-
-
-@pytest.mark.slow
-def test_a_third_encoder_before_the_second_is_complete(root, instance, expected):
+def test_a_third_encoder_before_the_second_is_complete(root, indexed):
     first, second, third = (deployed(root, name) for name in ("words", "other", "longer"))
     with asking(first, second, third):
-        run_job(second, instance)
+        run(second)
         with Workspace(second, {}) as workspace:
             assert "other, 2 tables" in workspace.inspect_index().details["being built"]
-        assert run_until_published(third, instance) == [2, 2, 2]
-    assert contents(third) == expected("longer")
-    assert left_in(third) == ["index"]
+        assert run_all(third) == [2, 2, 2]
+    check_built(third, "longer")
+    assert contents(third) == contents(deployed(indexed("longer"), "longer"))
 
 
-def test_an_encoder_that_is_gone_is_named_and_so_is_what_is_done(root, instance, monkeypatch):
-    old, new = deployed(root), deployed(root, "other")
-    (old.home / "encoders.json").unlink()
-    with (
-        Workspace(new, {}) as workspace,
-        pytest.raises(
-            PneumaError, match=r"'words'.*has built no index here.*Run `pneuma-assets index`"
-        ),
-    ):
-        workspace.ask("island")
-    run_job(new, instance)
-    with (
-        Workspace(new, {}) as workspace,
-        pytest.raises(
-            PneumaError, match=r"other, 2 tables so far, of about 6.*nothing else is needed"
-        ),
-    ):
-        workspace.ask("island")
-    assert answers(Workspace(old, {})) == {ANSWER}
-    run_until_published(new, instance)
-    assert answers(Workspace(new, {})) == {ANSWER}
-
-
-@pytest.mark.slow
-def test_another_analyzer_needs_no_model(root, instance):
+def test_another_analyzer_needs_no_model(root):
     old, german = deployed(root), deployed(root, index={"analyzer": "german"})
-    with asking(old, german) as askers:
-        model = FakeLanguageModel()
-        assert figures_of(run_job(german, instance, model))["tables"] == 0
-        assert model.prompts == []
-        for asker in askers:
-            asker.wait_for_an_answer()
-    assert built_with(german) == ("words", "german-2")
-    assert left_in(german) == ["index"]
-
-
-@pytest.mark.slow
-def test_encoder_and_analyzer_at_once_then_the_analyzer_back(root, instance, expected):
-    both = deployed(root, "other", index={"analyzer": "german"})
-    run_job(both, instance)
-    other = deployed(root, "other")  # what is begun is renewed, and gone on with
-    assert run_until_published(other, instance) == [2, 2]
-    assert built_with(other) == ("other", "english-2")
-    assert contents(other) == expected("other")
-    assert left_in(other) == ["index"]
+    with asking(old, german):
+        assert run_all(german) == []
+    check_built(german, "words", "german-2")

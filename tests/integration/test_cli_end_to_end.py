@@ -84,16 +84,6 @@ def test_search_for_programs(lake):
     assert answers[1]["results"][0]["table_id"] == "lake/penguins"
 
 
-def test_filters(lake):
-    done = command("search", "--json", "--table", "lake/rain", "gdp", cwd=lake)
-    assert [result["table_id"] for result in json.loads(done.stdout)] == ["lake/rain"]
-    done = command("search", "--table", "lake/rian", "gdp", cwd=lake)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("error: unknown table 'lake/rian'; did you mean lake/rain")
-    done = command("search", "--alpha", "7", "gdp", cwd=lake)
-    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
-
-
 def test_status_shows_the_problem(lake):
     whole = json.loads(command("status", "--json", cwd=lake).stdout)
     assert whole["counts"] == {"indexed": 3, "failed": 1}

@@ -3,7 +3,6 @@
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.describe.texts import DocumentMaker, DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
@@ -12,7 +11,7 @@ from pneuma_assets.core.tables import DocumentKind
 from tests.support.pipeline_support import deployment, run_job
 from tests.support.values_documents import VALUES, registered
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]
 
 ONLY_VALUES = IndexFilter(kinds=(DocumentKind("distinct"),))
 
@@ -69,25 +68,3 @@ def test_documents_of_a_new_kind_are_indexed_found_and_counted(loaded, caplog):
             assert kinds_in(workspace) == {"schema", "rows"}, "it is no longer made"
             with pytest.raises(QueryError, match="unknown kind 'distinct'; use one of: context, "):
                 workspace.query_engine().ask("Zanzibar", where=ONLY_VALUES)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("made_from", [ReadTable, DrawnRows, NarratedColumns])
-def test_a_table_of_which_a_kind_cannot_be_made_is_named_and_stops_no_other(loaded, made_from):
-    def fail_on_trees(material) -> list[str]:
-        if material.table.table_id == "lake/trees":
-            raise RecursionError("too deep")
-        return ["well"]
-
-    with (
-        dg.DagsterInstance.ephemeral() as instance,
-        registered(
-            DocumentMaker(DocumentKind("brittle"), made_from, fail_on_trees, 1, called="a text")
-        ),
-    ):
-        run_job(loaded, instance)
-    with Workspace(loaded, {}) as workspace:
-        assert sorted(workspace.search_index.list_tables()) == ["lake/ports", "lake/ships"]
-        (problem,) = workspace.status().problems
-    assert problem.subject == "lake/trees"
-    assert "RecursionError: too deep" in problem.cause

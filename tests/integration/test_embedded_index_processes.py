@@ -1,6 +1,8 @@
 """Several processes write and read one embedded index at once."""
 
 import multiprocessing
+from contextlib import closing
+from functools import partial
 from itertools import count
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
@@ -13,7 +15,10 @@ from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexQuery
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.support import versioned_tables
 from tests.support.index_blocks import replace_blocks
+from tests.support.killing import TABLES, UNTOUCHED, kill_writers
+from tests.support.versioned_tables import all_at, versions_found
 
 pytestmark = pytest.mark.integration
 
@@ -117,3 +122,17 @@ def test_readers_go_on_while_another_process_holds_the_lock(tmp_path):
     holder.join()
     replace_blocks(index, {"s/t": []})
     assert index.list_tables() == {"s/t": 0}
+
+
+def open_versioned(folder: Path) -> EmbeddedIndex:
+    return EmbeddedIndex(folder, versioned_tables.ENCODER, versioned_tables.DIMENSION)
+
+
+@pytest.mark.slow
+def test_a_killed_writer_leaves_old_or_new(tmp_path):
+    with closing(open_versioned(tmp_path)) as reader:
+        assert reader.info().health == "green"
+        kill_writers(reader, partial(open_versioned, tmp_path))
+        replace_blocks(reader, all_at(TABLES, 9999))
+        wanted = dict.fromkeys(TABLES, 9999) | dict.fromkeys(UNTOUCHED, 1)
+        assert versions_found(reader) == wanted

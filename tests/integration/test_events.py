@@ -10,7 +10,7 @@ from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.sources.files.object_store import ObjectStorage
 from tests.support.ticks import Ticking
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
 
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
 

@@ -1,12 +1,10 @@
 """Grants on their way from a listing into the index, by the real job: soon and cheap."""
 
 import json
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-import dagster as dg
 import pytest
 
 from pneuma_assets.core.config.load import load_deployment
@@ -18,13 +16,7 @@ from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.tables import TableFacts
 from tests.support.pipeline_support import run_job, small_lake
 
-pytestmark = pytest.mark.integration
-
-
-@pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as instance:
-        yield instance
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]
 
 
 def with_readers(folder: Path, lake: Path, readers: list[str]):

@@ -18,11 +18,11 @@ from sqlalchemy import select
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store, schema
-from tests.support.killed_stages import Moments, killed_at, run_stages
+from tests.support.killed_stages import Moments, killed_at
 from tests.support.sql_database import VARIABLE, Database
-from tests.support.word_encoder import WordEncoder
+from tests.support.stages import run_stages
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]
 
 SET_UP = (
     "CREATE TABLE customers (id int PRIMARY KEY, name text, phone text)",
@@ -73,8 +73,6 @@ def loaded(tmp_path, postgresql_database, monkeypatch) -> LoadedDeployment:
     """A deployment of one database, indexed once, in which much has changed since."""
     database = Database(postgresql_database)
     monkeypatch.setenv(VARIABLE, database.environ[VARIABLE])
-    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
-        monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
     database.run(*SET_UP)
     one = deployment(tmp_path / "home", database)
     run_stages(one, database.environ, "first")

@@ -1,11 +1,9 @@
-"""Tables in the languages of the world are found by their words, whichever engine keeps them."""
+"""Tables in the languages of the world are found by their words."""
 
 from contextlib import closing
 
 import pytest
 
-from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
-from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
@@ -25,26 +23,16 @@ def analyzer(request):
     return analyzer_named(request.param)
 
 
-@pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.slow)])
-def index(request, tmp_path, analyzer):
-    known = ENCODER.name, ENCODER.dimension
-    if request.param == "embedded":
-        opened = EmbeddedIndex(tmp_path, *known, analyzer=analyzer)
-    else:
-        url, name = map(request.getfixturevalue, ("elasticsearch_url", "index_name"))
-        config = ElasticsearchConfig(urls=(url,), name=name)
-        opened = ElasticsearchIndex(config, *known, analyzer=analyzer)
+@pytest.fixture
+def index(tmp_path, analyzer):
     vectors = ENCODER.encode_documents([one.text for one in TABLES])
-    with closing(opened):
-        replace_blocks(
-            opened,
-            {
-                one.table_id: [
-                    EmbeddedBlock(Block(one.table_id, DocumentKind.ROWS, one.text), vector)
-                ]
-                for one, vector in zip(TABLES, vectors, strict=True)
-            },
-        )
+    blocks = {
+        one.table_id: [EmbeddedBlock(Block(one.table_id, DocumentKind.ROWS, one.text), vector)]
+        for one, vector in zip(TABLES, vectors, strict=True)
+    }
+    known = ENCODER.name, ENCODER.dimension
+    with closing(EmbeddedIndex(tmp_path, *known, analyzer=analyzer)) as opened:
+        replace_blocks(opened, blocks)
         yield opened
 
 

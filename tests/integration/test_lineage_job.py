@@ -1,10 +1,6 @@
 """Runs of the real job over a database with views and keys: edges, texts, pages and events."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import dagster as dg
 import duckdb
@@ -12,13 +8,14 @@ import pytest
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, QueryError
-from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job, small_lake
+
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]
 
 SHOP = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name VARCHAR, region VARCHAR);
@@ -30,7 +27,6 @@ INSERT INTO weather VALUES ('2024-01-01', 3.5);
 CREATE VIEW revenue AS SELECT c.region, sum(o.amount) AS total FROM orders o
     JOIN customers c ON c.id = o.customer_id GROUP BY c.region;
 """
-REPORT = "CREATE VIEW report AS SELECT region FROM revenue WHERE total > 10"
 
 
 @pytest.fixture
@@ -47,16 +43,11 @@ def shop(tmp_path):
     return load_deployment(config=tmp_path / "pneuma.yaml", environ={}, cwd=tmp_path)
 
 
-def change(loaded, sql: str) -> None:
-    with duckdb.connect(loaded.base / "shop.duckdb") as connection:
-        connection.execute(sql)
-
-
 def texts(loaded) -> dict[str, list[str]]:
     with open_store(loaded, {}) as store:
         kept = store.documents
         names = [i.rpartition("/")[2] for i in store.tables.listed()]
-        found = {n: kept.of_table(f"shop/main/{n}") for n in names}
+        found = {n: kept.of_tables([f"shop/main/{n}"])[f"shop/main/{n}"] for n in names}
         return {n: [d.text for d in some if d.kind == "lineage"] for n, some in found.items()}
 
 
@@ -69,10 +60,9 @@ def edges(loaded) -> dict[tuple[str, str, str], tuple]:
         return {(up, down, kind): columns for up, down, kind, columns in short}
 
 
-@pytest.mark.integration
 def test_views_and_keys_become_edges_texts_and_pages(shop):
     model = FakeLanguageModel()
-    with dg.instance_for_test() as instance:
+    with dg.DagsterInstance.ephemeral() as instance:
         run_job(shop, instance, model)
         assert edges(shop) == {
             ("customers", "orders", "foreign_key"): (("id", "customer_id"),),
@@ -100,25 +90,6 @@ def test_views_and_keys_become_edges_texts_and_pages(shop):
         assert specs[above].deps == []  # a key of another table is nothing that data comes by
 
 
-@pytest.mark.slow
-@pytest.mark.integration
-def test_a_new_view_changes_only_the_texts_of_its_neighbours_and_asks_no_model(shop):
-    with dg.instance_for_test() as instance:
-        run_job(shop, instance)
-        change(shop, REPORT)
-        model = FakeLanguageModel()
-        run_job(shop, instance, model)
-        assert texts(shop)["revenue"] == ["built from customers and orders; feeds report"]
-        assert len(model.prompts) == 1  # what the one column of the report is
-        with open_store(shop, {}) as store:
-            assert not store.queue.pending()
-        change(shop, "DROP VIEW report")
-        run_job(shop, instance, model)
-        assert texts(shop)["revenue"] == ["built from customers and orders"]
-        assert not any("report" in pair for pair in edges(shop))
-        assert len(model.prompts) == 1
-
-
 def dbt_manifest(folder, description: str) -> None:
     """Write what dbt would of two files of a lake, one of which is made of the other."""
 
@@ -136,11 +107,10 @@ def dbt_manifest(folder, description: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.integration
 def test_what_dbt_says_is_embedded_without_reading_a_table_again(tmp_path, monkeypatch):
     dbt_manifest(tmp_path, "Readings of the northern buoys.")
     loaded = deployment(tmp_path, small_lake(tmp_path), lineage={"dbt": ["target"]})
-    with dg.instance_for_test() as instance:
+    with dg.DagsterInstance.ephemeral() as instance:
         run_job(loaded, instance)
         with open_store(loaded, {}) as store:
             said = store.documents.of_tables(["lake/t2"])["lake/t2"]
@@ -171,63 +141,3 @@ def test_what_dbt_says_is_embedded_without_reading_a_table_again(tmp_path, monke
 def _evidence(loaded):
     with Workspace(loaded, {}) as workspace:
         return workspace.search_index.evidence(["lake/t1", "lake/t2"])
-
-
-LOCATION = """
-import dagster as dg
-from pathlib import Path
-from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.definitions import build_definitions
-
-here = Path(__file__).parent
-theirs = [
-    dg.AssetSpec(
-        "raw_orders",
-        description="Orders as the shop took them.",
-        owners=["ann@example.com"],
-        metadata={"dagster/table_name": str(here / "lake/t1.csv")},
-    ),
-    dg.AssetSpec(
-        "clean_orders",
-        deps=["raw_orders"],
-        metadata={
-            "dagster/uri": (here / "lake/t2.csv").as_uri(),
-            "dagster/column_lineage": dg.TableColumnLineage(
-                {"amount_2": [dg.TableColumnDep(dg.AssetKey("raw_orders"), "amount_1")]}
-            ),
-        },
-    ),
-]
-file = load_deployment(config=here / "pneuma.yaml", environ={})
-defs = dg.Definitions.merge(dg.Definitions(assets=theirs), build_definitions(file))
-"""
-COLUMNS = (("amount_1", "amount_2"),)
-
-
-@pytest.mark.integration
-@pytest.mark.slow
-def test_other_assets_of_the_same_definitions_tell_of_the_tables_that_they_name(tmp_path):
-    lake = small_lake(tmp_path)
-    loaded = deployment(tmp_path, lake)
-    (tmp_path / "location.py").write_text(LOCATION)
-    command = [sys.executable, "-m", "dagster", "asset", "materialize", "-f", "location.py"]
-    home = {**os.environ, "DAGSTER_HOME": str(tmp_path), "PYTHONPATH": str(Path.cwd())}
-    run = [*command, "--select", "key:pneuma/raw_tables"]
-    subprocess.run(run, check=True, timeout=600, cwd=tmp_path, env=home)
-    with dg.instance_for_test() as instance:
-        run_job(loaded, instance)  # by a process that has not loaded the others
-    with open_store(loaded, {}) as store:
-        (edge,) = store.edges.all()
-        told = [one.text for one in store.documents.of_tables(["lake/t1"])["lake/t1"]]
-    assert edge == Edge("lake/t1", "lake/t2", EdgeKind.DAGSTER, COLUMNS)
-    assert "Orders as the shop took them.\nOwners: ann@example.com" in told
-    # What is written for others is read as what was written.
-    with Workspace(loaded, {}) as workspace:
-        (event,) = workspace.openlineage()
-    (tmp_path / "events.jsonl").write_text(event)
-    (tmp_path / "again").mkdir()
-    again = deployment(tmp_path / "again", lake, lineage={"openlineage": ["../events.jsonl"]})
-    with dg.instance_for_test() as instance:
-        run_job(again, instance)
-    with open_store(again, {}) as store:
-        assert store.edges.all() == [Edge("lake/t1", "lake/t2", EdgeKind.OPENLINEAGE, COLUMNS)]

@@ -17,7 +17,7 @@ from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
 from tests.support.pipeline_support import deployment, run_job
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]
 
 ROWS = 400
 _NAMED = re.compile(r"The table (?:\S*/)?(\S+) has")

@@ -1,18 +1,15 @@
 """The job that compacts the index, and its schedule, beside runs that index."""
 
-import json
 import subprocess
 import sys
 
 import dagster as dg
 import pytest
-from typer.testing import CliRunner
 
-from pneuma_assets.cli.app import app
 from pneuma_assets.definitions import build_resources
 from tests.support.ticks import QUIET, Ticking, tiny_lake
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
 
 
 @pytest.fixture
@@ -41,32 +38,6 @@ def test_the_index_is_compacted_and_the_run_says_what_that_gave(lake):
     assert (made["tables"].value, made["blocks before"].value) == (2, made["blocks after"].value)
     assert made["MB after"].value <= made["MB before"].value
     assert "seconds" in made
-
-
-@pytest.mark.slow
-def test_the_command_does_the_same(lake):
-    lake.execute()
-    done = CliRunner().invoke(app, ["optimise", "--json", "--config", str(lake.loaded.file)])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["tables"] == 2
-
-
-def test_an_index_that_is_not_there_is_told(lake):
-    job = lake.definitions.resolve_job_def("team_lake_optimise")
-    result = job.execute_in_process(instance=lake.instance, run_config=QUIET, raise_on_error=False)
-    (failed,) = [event for event in result.all_events if event.is_step_failure]
-    assert "There is no search index" in failed.step_failure_data.user_failure_data.description
-
-
-def test_nothing_is_asked_for_where_nothing_was_indexed(lake):
-    assert tick(lake).skip_message == "There is no index yet."
-
-
-def test_a_state_that_cannot_be_used_fails_the_tick_with_the_cause(lake, tmp_path):
-    (tmp_path / "home").mkdir(exist_ok=True)
-    (tmp_path / "home/state.db").write_bytes(b"no database" * 1000)
-    with pytest.raises(dg.Failure, match=r"state\.db"):
-        tick(lake)
 
 
 KILLED = """

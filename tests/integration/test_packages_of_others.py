@@ -1,17 +1,20 @@
-"""Engines and kinds of document that an installed package brings are known to every command."""
+"""Engines and kinds of source and document that installed packages bring: commands know them."""
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
 STUB = {"pneuma_assets.engines": "stub = tests.support.stub_index:ENGINE"}
+SQLITE = {"pneuma_assets.sources": "sqlite = tests.support.sqlite_source:SQLiteSourceConfig"}
 VALUES = {"pneuma_assets.documents": "distinct = tests.support.values_documents:VALUES"}
 
 
@@ -98,9 +101,15 @@ def test_an_installed_engine_is_one_that_a_file_may_name(machine):
     configure(machine.folder, engine="embedded", stub={"shelf": "second"})
     copied = json.loads(machine.output("copy-index", "embedded", "stub", "--json"))
     assert (copied["engine"], copied["tables"]) == ("stub", 1)
-    configure(machine.folder, engine="stub")
-    assert "no such shelf yet" in machine.refusal("reindex")
-    machine.output("index")
+    configure(machine.folder, engine="stub", stub={"shelf": "second"})
+    looked = machine.python(
+        "-c",
+        "import sys; from pneuma_assets import open_workspace\n"
+        "with open_workspace() as workspace:\n"
+        "    assert workspace.ask('Zanzibar', judge=False)\n"
+        "print([one for one in sys.modules if one.startswith('elasticsearch')])",
+    )
+    assert (looked.stdout, looked.returncode) == ("[]\n", 0), looked.stderr
     configure(machine.folder, engine="stub", stub={"shelv": "second"})
     assert "index.stub.shelv: unknown key; did you mean 'shelf'?" in machine.refusal("status")
     machine.uninstall()
@@ -109,50 +118,19 @@ def test_an_installed_engine_is_one_that_a_file_may_name(machine):
     assert "index.stub: unknown key" in refused
 
 
-@pytest.mark.parametrize(
-    ("group", "command", "told"),
-    [
-        (
-            {"pneuma_assets.documents": "distinct = their_missing:MAKER"},
-            ("index",),
-            "kind of document 'distinct' is announced by an installed package that does not bring",
-        ),
-        (
-            {"pneuma_assets.documents": "others = tests.support.values_documents:VALUES"},
-            ("index",),
-            "values_documents:VALUES is kind of document 'distinct'; repair that package",
-        ),
-        (
-            {"pneuma_assets.engines": "stub = their_missing:ENGINE"},
-            ("copy-index", "embedded", "stub"),
-            "search engine 'stub' is announced by an installed package that does not bring it "
-            "(their_missing:ENGINE: ModuleNotFoundError",
-        ),
-    ],
-)
-def test_a_broken_package_is_one_line_with_the_remedy(machine, group, command, told):
-    machine.install(group)
-    refused = machine.refusal(*command)
-    assert told in refused
-    assert "uninstall it" in refused
-
-
-def test_two_packages_that_bring_one_kind_are_told_of(machine):
-    machine.install(VALUES)
-    machine.install({"pneuma_assets.documents": "distinct = their_other:MAKER"}, "their_second")
-    refused = machine.refusal("index")
-    assert "several packages bring kind of document 'distinct' (tests.support.values_doc" in refused
-
-
-@pytest.mark.slow
-def test_nothing_of_a_package_is_imported_before_it_is_used(machine):
-    machine.install({**STUB, **VALUES})
-    machine.output("index")
-    looked = machine.python(
-        "-c",
-        "import sys; from pneuma_assets import open_workspace\n"
-        "with open_workspace() as workspace:\n"
-        "    assert workspace.ask('Zanzibar', judge=False)\n"
-        "print([one for one in sys.modules if one.startswith(('tests.', 'elasticsearch'))])",
-    )
-    assert (looked.stdout, looked.returncode) == ("[]\n", 0), looked.stderr
+def test_an_installed_kind_of_source_is_read_by_the_process_that_reads_sources(machine):
+    with closing(sqlite3.connect(machine.folder / "birds.sqlite")) as connection:
+        connection.executescript(
+            "CREATE TABLE penguins (species TEXT); INSERT INTO penguins VALUES ('Gentoo');"
+            "CREATE VIEW broken AS SELECT * FROM absent;"
+        )
+    source = {"type": "sqlite", "name": "birds", "path": "birds.sqlite"}
+    (machine.folder / "pneuma.yaml").write_text(json.dumps({"home": "home", "sources": [source]}))
+    machine.install(SQLITE)
+    told = json.loads(machine.output("index", "--json"))
+    assert (told["indexed"], told["failed"]) == (1, 1)
+    assert "no such table: main.absent" in told["problems"][0]["cause"]
+    found = json.loads(machine.output("search", "gentoo penguins", "--json"))
+    assert [one["table_id"] for one in found] == ["birds/penguins"]
+    machine.uninstall()
+    assert "sources[0].type: 'sqlite' is not known;" in machine.refusal("status")

@@ -11,26 +11,17 @@ import pytest
 
 from pneuma_assets.cli.app import app
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.measure.compare import standing as standing_of
 from pneuma_assets.core.store import Store
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.sensors.checks import changed_verdicts
 from tests.support.mined_lake import write_lake
 from tests.support.pipeline_support import deployment, run_job
-from tests.support.word_encoder import WordEncoder
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
 
 KEY = dg.AssetCheckKey(dg.AssetKey(["pneuma", "search_index"]), "questions_answered")
 BENCH = {"mined": True}
 SPOILT = {"alpha": 1, "weights": {"names": 0}}
-
-
-@pytest.fixture(autouse=True)
-def _small_encoder(monkeypatch):
-    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
-        monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
-    monkeypatch.delenv("DAGSTER_HOME", raising=False)
 
 
 def told(instance: dg.DagsterInstance) -> dg.AssetCheckEvaluation:
@@ -94,14 +85,6 @@ def assert_names_what_got_worse(
     assert "Where is" not in table, "questions hold cells; dagster.show_rows shows them"
 
 
-def test_questions_are_shown_where_rows_are(tmp_path, instance):
-    lake = write_lake(tmp_path)
-    shown = {"bench": BENCH, "dagster": {"show_rows": True}}
-    run_job(deployment(tmp_path, lake, **shown), instance)
-    check(deployment(tmp_path, lake, query=SPOILT, **shown), instance)
-    assert "Where is" in str(told(instance).metadata["cases"].value)
-
-
 @pytest.mark.slow
 def test_what_people_accept_is_well(tmp_path, instance, capsys):
     lake = write_lake(tmp_path)
@@ -120,28 +103,3 @@ def test_what_people_accept_is_well(tmp_path, instance, capsys):
     assert (printed["red"], printed["worse"], len(printed["questions"])) == (False, [], 50)
     check(loaded, instance)
     assert told(instance).passed
-
-
-@pytest.mark.slow
-def test_what_cannot_be_asked_is_a_warning_and_fails_no_run(tmp_path, instance, monkeypatch):
-    lake = write_lake(tmp_path)
-    away = {"endpoint_url": "http://127.0.0.1:9", "model": "m", "send_values": True}
-    loaded = deployment(tmp_path, lake, bench=BENCH, judge={"model": away})
-    run_job(loaded, instance)
-    assert not told(instance).passed
-    assert told(instance).severity is dg.AssetCheckSeverity.WARN
-    assert "does not answer" in (told(instance).description or "").replace("\\", "")
-    assert news(loaded, instance) == [], "it is not tried again by itself"
-    plain = deployment(tmp_path, lake, bench=BENCH)
-    assert news(plain, instance) == ["questions_answered"]
-    check(plain, instance)
-    assert told(instance).passed
-    with Store(plain.home / "state.db") as store:
-        assert standing_of(store).trouble == ""
-
-
-def test_without_it_there_is_no_such_check(tmp_path):
-    loaded = deployment(tmp_path, write_lake(tmp_path))
-    checks = build_definitions(loaded, with_tables=False).resolve_job_def("pneuma_check_tables")
-    names = {key.name for key in checks.asset_layer.asset_graph.asset_check_keys}
-    assert "questions_answered" not in names

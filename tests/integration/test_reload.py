@@ -1,11 +1,7 @@
 """The sensor that reloads a code location, against a real webserver in a process of its own."""
 
 import os
-import threading
-import time
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import ClassVar
+from contextlib import contextmanager
 
 import dagster as dg
 import pytest
@@ -13,9 +9,9 @@ import pytest
 from pneuma_assets.core.store.manifest import TablePage, write_pages
 from pneuma_assets.core.store.manifest_places import Folder
 from pneuma_assets.definitions import build_definitions
-from pneuma_assets.sensors import reload
 from pneuma_assets.sensors.reload import Reloaded, reload_if_changed
 from tests.support.pipeline_support import deployment
+from tests.support.recording_endpoint import serving as serving_answers
 from tests.support.waiting import wait_until
 from tests.support.webserver import Webserver, free_port, serving
 
@@ -105,70 +101,12 @@ def test_the_sensor_is_there_only_where_somebody_says_whom_to_ask(tmp_path):
         assert Reloaded.read(context.cursor) == Reloaded()
 
 
-class Odd(BaseHTTPRequestHandler):
-    """Answers as no webserver of Dagster's does."""
-
-    answer: ClassVar[bytes] = b""
-    patience: ClassVar[float] = 0.0
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers.get("content-length", 0)))
-        time.sleep(self.patience)
-        with suppress(OSError):
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.end_headers()
-            self.wfile.write(self.answer)
-
-    def log_message(self, *args):
-        """Tell nobody."""
-
-
-@pytest.fixture
-def odd(tmp_path):
-    """Return a deployment that asks such a server."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Odd) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
-        loaded = deployment(tmp_path, tmp_path / "lake", dagster={"reload": {"url": url}})
+@pytest.mark.parametrize("data", [None, {"reloadRepositoryLocation": None}])
+def test_an_answer_that_is_none_of_dagsters_is_told_of(tmp_path, data):
+    with serving_answers(lambda _: (200, {"data": data})) as endpoint:
+        reload = {"url": f"http://127.0.0.1:{endpoint.server_port}"}
+        loaded = deployment(tmp_path, tmp_path / "lake", dagster={"reload": reload})
         write_manifest(loaded, "a")
-        yield loaded
-        server.shutdown()
-
-
-NULL, OTHER = (
-    '{"reloadRepositoryLocation": null}',
-    '{"reloadRepositoryLocation": {"__typename": 1}}',
-)
-
-
-@pytest.mark.parametrize("data", ["null", NULL, OTHER])
-def test_an_answer_that_is_none_of_dagsters_is_told_of(odd, monkeypatch, data):
-    monkeypatch.setattr(Odd, "answer", b'{"data": ' + data.encode() + b"}")
-    told, last = reload_if_changed(odd, Reloaded(), "here", lambda: 500.0)
+        told, last = reload_if_changed(loaded, Reloaded(), "here", lambda: 500.0)
     assert "no answer of Dagster" in told or "Error: " in told
     assert last == Reloaded("", 500.0)
-
-
-def test_a_failure_is_told_with_its_cause(odd, monkeypatch):
-    monkeypatch.setattr(Odd, "answer", b"<html>please sign in")
-    told, _ = reload_if_changed(odd, Reloaded(), "here")
-    assert "please sign in" in told
-
-
-def test_a_location_that_loads_for_long_is_asked_for_once(odd, monkeypatch):
-    monkeypatch.setattr(Odd, "patience", 1.5)
-    monkeypatch.setattr(reload, "TIMEOUT_S", 0.5)
-    told, last = reload_if_changed(odd, Reloaded(), "here", lambda: 500.0)
-    assert told.endswith("after 0.5 s it was still loading.")
-    again, same = reload_if_changed(odd, last, "here", lambda: 5_000.0)
-    assert (again, same) == ("The pages of 1 tables are loaded.", last)
-
-
-@pytest.mark.parametrize("asked_at", ["Infinity", "1e300", "NaN"])
-def test_a_time_to_come_holds_no_reload_back(odd, monkeypatch, asked_at):
-    monkeypatch.setattr(Odd, "answer", b"{}")
-    cursor = Reloaded.read(f'{{"asked_at": {asked_at}}}')
-    told, last = reload_if_changed(odd, cursor, "here", lambda: 500.0)
-    assert "did not reload here" in told
-    assert last.asked_at == 500.0

@@ -1,8 +1,6 @@
 """An index whose words older rules counted is told apart, and renewed without asking a model."""
 
 import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import dagster as dg
@@ -10,18 +8,13 @@ import pytest
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index.copy import copy_index
 from pneuma_assets.core.index.embedded import folder as embedded_folder
 from pneuma_assets.core.index.embedded import lifecycle
-from pneuma_assets.core.index.embedded.file import SqliteFile
-from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.index.registry import Credentials, begin_rebuild, open_index
+from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.core.text.analysis import Analyzer, analyzer_named
+from pneuma_assets.core.text.analysis import Analyzer
 from tests.support.pipeline_support import run_job, small_lake
-from tests.support.waiting import LONGEST
-from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
 
@@ -38,11 +31,8 @@ class OldAnalyzer(Analyzer):
 
 
 @pytest.fixture
-def encoder(monkeypatch):
-    shared = WordEncoder()
-    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
-        monkeypatch.setattr(f"{module}.open_encoder", lambda _: shared)
-    return shared
+def encoder(small_encoder):
+    return small_encoder
 
 
 @pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.slow)])
@@ -59,12 +49,6 @@ def loaded(request, tmp_path):
     file = tmp_path / "pneuma.yaml"
     file.write_text(json.dumps({"home": "home", "sources": [source], "index": index}))
     return load_deployment(config=file, environ={}, cwd=tmp_path)
-
-
-@pytest.fixture
-def instance():
-    with dg.DagsterInstance.ephemeral() as ephemeral:
-        yield ephemeral
 
 
 @pytest.fixture
@@ -112,14 +96,6 @@ def test_indexing_renews_it_without_a_model(built_before, instance, encoder):
     assert found(built_before) == (tables, pytest.approx(score))
 
 
-@pytest.mark.slow
-def test_reindex_renews_it_too(built_before):
-    with Workspace(built_before, {}) as workspace:
-        workspace.reindex()
-        assert workspace.inspect_index().details["analyzer"] == "english-2"
-    assert found(built_before)[0][0] == ANSWER
-
-
 def test_an_older_program_is_told_to_be_upgraded(loaded, instance, encoder, monkeypatch):
     run_job(loaded, instance)
     old = OldAnalyzer("english-1", "english")
@@ -127,20 +103,6 @@ def test_an_older_program_is_told_to_be_upgraded(loaded, instance, encoder, monk
     for building in (False, True):
         with pytest.raises(IndexMismatchError, match="upgrade pneuma-assets"):
             open_index(loaded.deployment.index, loaded.home, encoder.name, 64, building=building)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loaded", ["elasticsearch"], indirect=True)
-def test_a_rebuild_that_older_rules_began_is_begun_anew(
-    built_before, instance, encoder, monkeypatch
-):
-    with monkeypatch.context() as patched:
-        old = OldAnalyzer("english-1", "english")
-        patched.setattr("pneuma_assets.core.index.registry.analyzer_named", lambda _: old)
-        config = built_before.deployment.index
-        begin_rebuild(config, built_before.home, encoder.name, 64, Credentials())
-    run_job(built_before, instance)
-    assert found(built_before)[0][0] == ANSWER
 
 
 @pytest.mark.slow
@@ -187,28 +149,6 @@ def cut_off(loaded, instance, monkeypatch, where, step) -> None:
             run_job(loaded, instance)
 
 
-@pytest.mark.parametrize("loaded", ["embedded"], indirect=True)
-def test_who_asks_completes_a_renewal_that_was_cut_off(
-    built_before, instance, encoder, monkeypatch
-):
-    monkeypatch.setattr(embedded_folder, "exchange", unable)
-    cut_off(built_before, instance, monkeypatch, embedded_folder, CUT)
-    with Workspace(built_before, {}) as workspace:
-        assert workspace.status().index.health == "green"
-    assert found(built_before)[0][0] == ANSWER
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loaded", ["embedded"], indirect=True)
-def test_a_rebuild_takes_nothing_of_a_renewal_that_was_cut_off(
-    built_before, instance, encoder, monkeypatch
-):
-    monkeypatch.setattr(embedded_folder, "exchange", unable)
-    cut_off(built_before, instance, monkeypatch, embedded_folder, CUT)
-    embedded_folder.discard(built_before.home / "index")
-    assert not embedded_folder.has_index(built_before.home / "index")
-
-
 def contents_of_old(loaded):
     """Read what the older version wrote."""
     folder = loaded.home / "index"
@@ -216,28 +156,3 @@ def contents_of_old(loaded):
         lifecycle.EmbeddedIndex(folder, "words", 64, analyzer=Analyzer("english-1", None))
     ) as index:
         return sorted((one.block.block_id, one.vector.tobytes()) for one in index.blocks())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loaded", ["embedded"], indirect=True)
-def test_of_two_processes_that_renew_at_once_one_does_it(built_before, encoder, monkeypatch):
-    both_opened, copies = threading.Barrier(2), []
-
-    def opened(*arguments):
-        file = SqliteFile(*arguments)
-        both_opened.wait(LONGEST)
-        return file
-
-    def counted(*arguments):
-        copies.append(arguments)
-        return copy_index(*arguments)
-
-    monkeypatch.setattr(lifecycle, "SqliteFile", opened)
-    monkeypatch.setattr(lifecycle, "copy_index", counted)
-    before = Identity(encoder.name, encoder.dimension, "english-1")
-    folder, analyzer = built_before.home / "index", analyzer_named("english")
-    with ThreadPoolExecutor(2) as pool:
-        for done in [pool.submit(lifecycle.renew, folder, before, analyzer) for _ in range(2)]:
-            done.result()
-    assert len(copies) == 1
-    assert found(built_before)[0][0] == ANSWER

@@ -37,13 +37,7 @@ def home(tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize(
     "options",
-    [
-        (),
-        ("--table", "lake/penguins"),
-        ("--source", "lake"),
-        ("--kind", "schema"),
-        ("--table", "lake/penguins", "--source", "lake"),
-    ],
+    [(), ("--table", "lake/penguins", "--source", "lake", "--kind", "schema")],
     ids=" ".join,
 )
 def test_a_question_loads_nothing_that_only_indexing_needs(home, options):

@@ -1,12 +1,10 @@
 """Webserver, daemon, code server and run workers that share nothing but databases and a bucket.
 
 As in examples/deploy, each is a process with a folder of its own; containers add no more to that.
-It takes a minute on two cores, so only PNEUMA_SEPARATION=1 runs it.
 """
 
 import contextlib
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -20,12 +18,7 @@ from pneuma_assets.core.sources.files import s3
 from tests.support.waiting import LONGEST, wait_until
 from tests.support.webserver import Webserver, environment, free_port, serving
 
-SWITCH = "PNEUMA_SEPARATION"
-pytestmark = [
-    pytest.mark.integration,
-    pytest.mark.slow,
-    pytest.mark.skipif(not os.environ.get(SWITCH), reason=f"takes a minute: set {SWITCH}=1"),
-]
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "examples" / "deploy"

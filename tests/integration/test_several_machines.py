@@ -27,9 +27,12 @@ from pneuma_assets.core.sources.files import s3
 from pneuma_assets.core.store import schema
 from tests.support.machine import LEASE_S
 from tests.support.waiting import LONGEST
-from tests.support.word_encoder import WordEncoder
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.slow,
+    pytest.mark.usefixtures("small_encoder"),
+]
 
 KILLS = int(os.environ.get("PNEUMA_MACHINE_KILLS", "5"))
 TABLES = int(os.environ.get("PNEUMA_MACHINE_TABLES", "80"))
@@ -85,9 +88,6 @@ def machine(
     url = make_url(postgresql_database)
     for name, value in {**SECRETS, "STATE_PASSWORD": url.password or ""}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(
-        "pneuma_assets.core.models.encoder.encoder.open_encoder", lambda _: WordEncoder()
-    )
     address = f"postgresql://{url.username}@{url.host}:{url.port}/{url.database}"
 
     def make(name: str, index: str = "") -> LoadedDeployment:

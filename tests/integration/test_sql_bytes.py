@@ -1,19 +1,14 @@
 """A PostgreSQL database of encoding SQL_ASCII, whose names, comments and cells are any bytes."""
 
-import json
 from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
 
-from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.sources.sql.rows import NO_TEXT
-from tests.support.killed_stages import run_stages
 from tests.support.postgresql_server import new_database
-from tests.support.sql_database import VARIABLE, Database, listed
-from tests.support.word_encoder import WordEncoder
+from tests.support.sql_database import Database, listed
 
 pytestmark = pytest.mark.integration
 
@@ -61,31 +56,6 @@ def test_names_of_any_bytes_are_listed_and_found_again(database):
         "public/seen",
     }
     assert tables["public/noted"].comment == "the caf\ufffd table"
-
-
-def test_a_schema_of_any_bytes_is_asked_for_by_its_name(database):
-    database.run_bytes(b'CREATE TABLE "\xc3\xa9t\xc3\xa9" (n int)', b'CREATE SCHEMA "\xc3\xa9"',
-                       b'CREATE TABLE "\xc3\xa9".there (n int)')  # fmt: skip
-    with closing(database.config(schemas=["\xe9"]).open(database.environ)) as source:
-        (ref,) = listed(source).values()
-        assert ref.table_id == "shop/\xe9/there"
-        assert source.profile(ref).row_count == 0
-
-
-def test_all_of_it_can_be_searched(database, tmp_path, monkeypatch):
-    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
-        monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
-    url = database.config().url
-    source = {"type": "sql", "name": "shop", "url": url, "password_env": VARIABLE}
-    file = tmp_path / "pneuma.yaml"
-    file.write_text(json.dumps({"home": "home", "sources": [source]}))
-    loaded = load_deployment(config=file, environ=database.environ)
-    run_stages(loaded, database.environ, "run")
-    with Workspace(loaded, database.environ) as workspace:
-        assert workspace.status().counts() == {"indexed": len(NAMES) + 1}
-        assert not workspace.status().problems
-        answers = workspace.ask("the table of caf\xe9", k=20)
-    assert {f"shop/public/{name}" for name in NAMES} <= {one.table_id for one in answers}
 
 
 def test_what_the_server_says_of_an_error_is_read_as_utf_8(database):

@@ -8,9 +8,11 @@ import psycopg
 import pytest
 
 from pneuma_assets.core.errors import AccessRefusedError, SourceError
+from pneuma_assets.core.sources.base import Source
+from pneuma_assets.core.sources.privacy.source import open_private
 from tests.support.postgresql_process import Server, wheel_binaries
 from tests.support.postgresql_server import new_database
-from tests.support.sql_database import Database, listed
+from tests.support.sql_database import VARIABLE, Database, listed
 
 pytestmark = pytest.mark.integration
 
@@ -22,18 +24,17 @@ PEOPLE = ("ann", "bob", "cid", "dora")
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    """One of the tests' own: roles belong to a whole server."""
-    with Server() as server:
-        Database(server.superuser_url).run(
-            "CREATE ROLE staff",
-            "CREATE ROLE sales",
-            *(f"CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}'" for name in PEOPLE),
-            "GRANT staff TO sales",
-            "GRANT staff TO bob",
-            "GRANT sales TO cid",
-        )
-        yield server
+def server(postgresql: Server) -> Server:
+    """The server, where these people are known."""
+    Database(postgresql.superuser_url).run(
+        "CREATE ROLE staff",
+        "CREATE ROLE sales",
+        *(f"CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}'" for name in PEOPLE),
+        "GRANT staff TO sales",
+        "GRANT staff TO bob",
+        "GRANT sales TO cid",
+    )
+    return postgresql
 
 
 @pytest.fixture
@@ -107,6 +108,7 @@ def test_a_view_shows_nobody_what_the_server_would_not_show_them(database):
         assert set(readers[f"public/{view}"]) == {"postgres"}, view
 
 
+@pytest.mark.slow
 def test_who_only_lets_others_be_members_is_none_and_a_database_owner_may_enter():
     binaries = wheel_binaries()
     if binaries is None:
@@ -184,6 +186,39 @@ def test_a_wrong_password_is_explained_and_never_shown(database):
         source.list_tables()
     assert "check that the server runs" in str(caught.value)
     assert wrong not in str(caught.value)
+
+
+RULES = {"none": {}, "some": {"hidden_columns": ["*ssn*"]}}
+
+
+@pytest.fixture(params=RULES)
+def source(database: Database, request) -> Iterator[Source]:
+    """What Ann reads of the database, with rules of privacy or none."""
+    database.run("CREATE TABLE people AS SELECT 1 AS id", "GRANT SELECT ON people TO ann")
+    config = database.config("ann", privacy=RULES[request.param])
+    with closing(open_private(config, {VARIABLE: PASSWORD})) as source:
+        yield source
+
+
+def test_a_missing_grant_is_named(source, database):
+    ref = listed(source)["public/people"]
+    database.run("REVOKE SELECT ON people FROM ann")
+    with pytest.raises(AccessRefusedError, match="grant its user SELECT on it and USAGE") as caught:
+        source.profile(ref)
+    assert ref.location in str(caught.value)
+
+
+def test_words_that_come_with_a_refusal_are_not_repeated_where_they_may_quote(source, database):
+    database.run(
+        "CREATE FUNCTION peep() RETURNS int LANGUAGE plpgsql AS $$ BEGIN"
+        " RAISE insufficient_privilege USING MESSAGE = 'secret1'; END $$",
+        "CREATE VIEW told AS SELECT peep() AS ssn",
+        "GRANT SELECT ON told TO ann",
+    )
+    ref = listed(source)["public/told"]
+    with pytest.raises(AccessRefusedError, match="grant its user SELECT") as caught:
+        source.profile(ref)
+    assert ("secret1" in str(caught.value)) is (not hasattr(source, "rules"))
 
 
 def _may_read(database: Database, name: str, table: str) -> bool:

@@ -7,11 +7,16 @@ from contextlib import closing
 
 import pytest
 
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.sections import LimitsConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
+from pneuma_assets.core.lineage.edges import EdgeKind
+from pneuma_assets.core.pipeline.lineage import engine_dependencies, update_lineage
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
+from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.sources.privacy.source import open_private
 from pneuma_assets.core.sources.sql.rows import ESTIMATED, OF_A_SAMPLE, OF_THE_FIRST
+from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import ForeignKey
 from tests.support import postgresql_process
 from tests.support.postgresql_process import Server
@@ -55,16 +60,6 @@ def test_keys_comments_and_queries(database):
     assert totals.definition.catalog == database.url.database
     assert "FROM public.sales" in totals.definition.sql
     assert "public.totals" in kept.definition.sql
-
-
-def test_a_table_whose_size_is_known_is_read_in_a_process_of_its_own(database):
-    """That process is told how many bytes there are, and a sum of PostgreSQL's is no integer."""
-    database.run("CREATE TABLE known AS SELECT n FROM generate_series(1, 10) AS n", "ANALYZE known")
-    source = IsolatedSource(database.config(), database.environ, LimitsConfig())
-    with closing(source):
-        (ref,) = source.list_tables().tables
-        assert len(source.evidence(ref, seed=0).terms.rows) == 10
-        assert len(source.sample(ref, 5, 0) or ()) == 5
 
 
 def test_types_of_several_fields_tell_them_and_hide_with_them(database):
@@ -112,27 +107,6 @@ def test_a_large_table_is_sampled_by_its_engine_and_rows_that_stay_are_kept(data
     assert len({row.cells for row in after}) == 5
     assert len(gathered.terms.rows) == 50
     assert gathered.sketch is None
-
-
-@pytest.mark.slow
-def test_a_large_view_is_sampled_by_a_hash_of_its_rows(database):
-    database.run("CREATE VIEW v AS SELECT g AS n FROM generate_series(0, 159999) g")
-    with closing(database.config().open(database.environ)) as source:
-        ref = listed(source)["public/v"]
-        assert source.profile(ref).notes == ()
-        first = source.sample(ref, 40, 0)
-        assert first == source.sample(ref, 40, 0) != source.sample(ref, 40, 1)
-        assert source.sample(ref, 5, 0, [row.mark for row in first[:5]]) is None
-    assert len({int(row.cells[0]) // 40_000 for row in first}) == 4
-
-
-@pytest.mark.slow
-def test_a_large_view_of_many_columns_is_sampled_by_their_hash(database):
-    columns = ", ".join(f"g + {n} AS c{n}" for n in range(200))
-    database.run(f"CREATE VIEW v AS SELECT {columns} FROM generate_series(1, 60000) g")
-    with closing(database.config().open(database.environ)) as source:
-        ref = listed(source)["public/v"]
-        assert len(source.sample(ref, 5, 0)) == 5
 
 
 @pytest.mark.slow
@@ -231,16 +205,71 @@ def test_500_tables_are_listed_by_two_statements_of_the_server(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_server_that_is_down_is_no_deletion_and_the_next_listing_reads_on(postgresql_server):
+def test_a_server_that_is_restarted_is_named_and_reached_again(postgresql_server):
     database = Database(postgresql_server.url)
-    database.run("CREATE TABLE a (n int)")
+    database.run(
+        "CREATE TABLE people AS SELECT g AS id, repeat('x', 500) AS note"
+        " FROM generate_series(1, 60000) g"
+    )
     with closing(database.config().open(database.environ)) as source:
         (ref,) = source.list_tables().tables
-        postgresql_server.stop()
+        batches = source.scan(ref, 1000)
+        next(batches)
+        postgresql_server.kill()
+        with pytest.raises(TableReadError, match=r"the connection was lost.*run again") as caught:
+            list(batches)
+        assert "view" not in str(caught.value)
+        with pytest.raises(TableReadError, match="check that the server runs"):
+            source.sample(ref, 5, 0)
         with pytest.raises(SourceError, match="check that the server runs") as caught:
             source.list_tables()
-        with pytest.raises(TableReadError):
-            source.profile(ref)
+        assert database.url.password not in str(caught.value)
         postgresql_server.restart()
-        assert source.profile(source.list_tables().tables[0]).row_count == 0
-    assert database.url.password not in str(caught.value)
+        assert source.profile(ref).row_count == 60000
+
+
+SHOP = (
+    "CREATE TABLE orders (id int, total numeric)",
+    "CREATE TABLE rates (euro numeric)",
+    'CREATE TABLE "Odd ""name" (n int)',
+    "CREATE FUNCTION rate() RETURNS numeric LANGUAGE sql BEGIN ATOMIC SELECT max(euro) FROM rates;"
+    " END",
+    "CREATE FUNCTION twice() RETURNS numeric LANGUAGE sql BEGIN ATOMIC SELECT 2 * rate(); END",
+    "CREATE FUNCTION hidden() RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM orders'",
+    "CREATE VIEW euros AS SELECT id, total * twice() AS total FROM orders",
+    "CREATE MATERIALIZED VIEW kept AS SELECT * FROM euros",
+    "CREATE VIEW fields AS SELECT (o).total, hidden() AS h FROM orders o",
+    'CREATE VIEW odd AS SELECT n FROM "Odd ""name"',
+)
+
+
+def test_postgresql_tells_what_views_read_through_functions(database, tmp_path):
+    database.run(*SHOP)
+    source = IsolatedSource(database.config(), database.environ, LimitsConfig())
+    with closing(source):
+        rows = source.dependencies()
+        assert {(row[2], row[5]) for row in rows} == {
+            ("orders", "euros"), ("rates", "euros"), ("euros", "kept"), ("orders", "fields"),
+            ('Odd "name', "odd"),
+        }  # fmt: skip
+        assert {row[:2] + row[3:5] for row in rows} == {(database.url.database, "public") * 2}
+        with Store(tmp_path / "state.db") as store:
+            store.listings.sync("shop", list(listed(source).values()), rule=None)
+            assert _linked(store, source, database) == {
+                "orders > euros", "rates > euros", "euros > kept", "orders > fields",
+                'Odd "name > odd',
+            }  # fmt: skip
+            database.run("DROP MATERIALIZED VIEW kept")
+            assert "euros > kept" not in _linked(store, source, database)
+
+
+def _linked(store: Store, source, database: Database) -> set[str]:
+    """Link tables by what the engine says alone; return the edges."""
+    deployment = Deployment.model_validate({"sources": [database.config().model_dump()]})
+    told = engine_dependencies([source], deployment.sources, ())
+    update_lineage(store, "run", deployment, told)
+    return {
+        " > ".join(unescape(end.rpartition("/")[2]) for end in (edge.upstream, edge.downstream))
+        for edge in store.edges.all()
+        if edge.kind is EdgeKind.DEPENDENCY
+    }

@@ -1,7 +1,6 @@
 """Each stage takes what is ready: by itself, with others left out, or executed again."""
 
 from contextlib import contextmanager
-from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -9,12 +8,10 @@ import pytest
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.definitions import build_definitions
-from tests.support.multiprocess_checks import FILE
 from tests.support.pipeline_support import CountingNarrator, deployment, small_lake
-from tests.support.whole_job import whole_job
+from tests.support.whole_job import FILE, whole_job
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
 
 STAGES = ["raw_tables", "sampled_rows", "schema_narrations", "embedding_blocks", "search_index"]
 TABLES = 6
@@ -59,25 +56,6 @@ def test_each_stage_can_be_materialized_by_itself(loaded, instance):
     assert answers(loaded)
     for stage in STAGES[1:]:
         assert materialize(instance, stage)[stage]["tables"] == 0, "nothing is done twice"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("left_out", STAGES[1:-1])
-def test_what_a_run_leaves_out_the_next_one_does_and_no_more(loaded, instance, left_out):
-    at = STAGES.index(left_out)
-    done = materialize(instance, *STAGES[:at], *STAGES[at + 1 :])
-    assert {stage: done[stage]["tables"] for stage in STAGES[at + 1 :]} == dict.fromkeys(
-        STAGES[at + 1 :], 0
-    )
-    with Workspace(loaded, {}) as workspace:
-        assert workspace.search_index.list_tables() == {}
-        assert workspace.status().counts() == {"pending": TABLES}
-    done = materialize(instance, *STAGES)
-    assert (done["raw_tables"]["claimed"], done["raw_tables"]["profiled"]) == (TABLES, 0)
-    for stage in STAGES[1:]:
-        assert done[stage]["tables"] == (0 if STAGES.index(stage) < at else TABLES), stage
-    assert len(CountingNarrator.shared.prompts) == 3 * TABLES
-    assert answers(loaded)
 
 
 def test_a_table_that_changed_since_is_read_anew(loaded, instance, tmp_path):
@@ -127,35 +105,3 @@ def test_a_run_that_failed_is_executed_again_from_where_it_failed(loaded, instan
         assert len(checks) == 5
         assert all(check.passed for check in checks)
     assert answers(loaded)
-
-
-@pytest.mark.slow
-def test_what_another_run_has_done_since_is_not_done_again(loaded, instance):
-    failed = fail(instance)
-    materialize(instance, *STAGES)
-    with executed_again(instance, failed) as result:
-        assert counted(result, "search_index")["tables"] == 0
-    assert answers(loaded)
-
-
-@pytest.mark.slow
-def test_a_run_that_was_executed_again_is_gone_on_with(tmp_path, monkeypatch, instance):
-    loaded = deployment(tmp_path, small_lake(tmp_path, 3), indexing={"tables_per_run": 2})
-    monkeypatch.setenv(FILE, str(loaded.file))
-    with executed_again(instance, fail(instance)) as result:
-        assert counted(result, "search_index")["tables"] == 2
-    sensor = build_definitions(loaded).resolve_sensor_def("pneuma_go_on")
-    with dg.build_sensor_context(instance, cursor="1970-01-01T00:00:00") as context:
-        request = sensor(context)
-    assert isinstance(request, dg.RunRequest), request
-    assert not {tag for tag in request.tags if tag.startswith("dagster/")}
-
-
-@pytest.mark.slow
-def test_a_lake_that_waits_is_not_taken_for_one_that_left(loaded, instance, tmp_path):
-    materialize(instance, *STAGES)
-    Path(tmp_path / "lake" / "t1.csv").touch()
-    materialize(instance, "raw_tables", "search_index")
-    with Workspace(loaded, {}) as workspace:
-        assert len(workspace.search_index.list_tables()) == TABLES
-        assert workspace.status().counts() == {"indexed": TABLES - 1, "pending": 1}

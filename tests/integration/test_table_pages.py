@@ -1,23 +1,17 @@
 """What Dagster's own tools make of our tables' pages, on a real instance."""
 
 import os
-import sqlite3
 import time
-from contextlib import closing
 from datetime import timedelta
 
 import dagster as dg
 import pytest
 
 from pneuma_assets.assets.table_events import CHECK
-from pneuma_assets.core.config import source_kinds
-from pneuma_assets.core.config.source_kinds import register_source
-from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job
-from tests.support.sqlite_source import SQLiteSourceConfig
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]
 
 IRIS = dg.AssetKey(["pneuma", "lake", "iris"])
 BROKEN = dg.AssetKey(["pneuma", "lake", "broken"])
@@ -54,7 +48,6 @@ def latest(instance, key):
     return instance.get_latest_materialization_event(key).asset_materialization.metadata
 
 
-@pytest.mark.slow
 def test_freshness_goes_by_when_the_data_was_written(tmp_path, lake, instance):
     loaded = deployment(tmp_path, lake)
     then = written(lake / "iris.csv", ROWS, hours_ago=5)
@@ -77,19 +70,6 @@ def test_freshness_goes_by_when_the_data_was_written(tmp_path, lake, instance):
     assert len(instance.fetch_materializations(IRIS, limit=10).records) == events + 1
 
 
-@pytest.mark.slow
-def test_a_change_of_columns_is_seen_by_dagsters_check(tmp_path, lake, instance):
-    loaded = deployment(tmp_path, lake)
-    run_job(loaded, instance)
-    checks = dg.build_column_schema_change_checks(assets=[IRIS])
-    assert checked(loaded, instance, checks)[IRIS].passed
-    written(lake / "iris.csv", "petal,sepal,colour\n1,2,red\n")
-    run_job(loaded, instance)
-    found = checked(loaded, instance, checks)[IRIS]
-    assert not found.passed
-    assert "Added columns: colour" in found.description
-
-
 def health(loaded, instance, key):
     """The last evaluation of the check on a table's problem; None where there is no such check."""
     graph = build_definitions(loaded).resolve_asset_graph()
@@ -100,7 +80,6 @@ def health(loaded, instance, key):
     return defined, [one.status.value for one in found]
 
 
-@pytest.mark.slow
 def test_a_problem_is_on_the_tables_own_page_until_it_is_solved(tmp_path, lake, instance):
     loaded = deployment(tmp_path, lake)
     (lake / "broken.parquet").write_bytes(b"none")
@@ -120,36 +99,6 @@ def test_a_problem_is_on_the_tables_own_page_until_it_is_solved(tmp_path, lake, 
     assert "Problem" not in build_definitions(loaded).resolve_asset_graph().get(BROKEN).description
 
 
-@pytest.mark.slow
-def test_a_table_that_cannot_be_read_any_more_keeps_its_columns_and_fails(tmp_path, lake, instance):
-    loaded = deployment(tmp_path, lake)
-    run_job(loaded, instance)
-    before = instance.fetch_materializations(IRIS, limit=9).records
-    (lake / "iris.csv").write_bytes(b"\x00\xff\xfe" * 50)
-    run_job(loaded, instance)
-    assert health(loaded, instance, IRIS) == (True, ["FAILED"])
-    after = instance.fetch_materializations(IRIS, limit=9).records
-    assert [one.storage_id for one in after] == [one.storage_id for one in before]
-    written(lake / "iris.csv", ROWS)
-    run_job(loaded, instance)
-    assert health(loaded, instance, IRIS) == (False, ["SUCCEEDED"])
-
-
-@pytest.mark.slow
-def test_anybody_can_ask_again_whether_a_table_has_a_problem(tmp_path, lake, instance):
-    loaded = deployment(tmp_path, lake)
-    (lake / "broken.parquet").write_bytes(b"none")
-    run_job(loaded, instance)
-    ours = build_definitions(loaded)
-    chosen = dg.AssetSelection.checks(dg.AssetCheckKey(BROKEN, CHECK))
-    asking = dg.Definitions(jobs=[dg.define_asset_job("ask", selection=chosen)])
-    job = dg.Definitions.merge(ours, asking).resolve_job_def("ask")
-    (found,) = job.execute_in_process(instance=instance).get_asset_check_evaluations()
-    assert not found.passed
-    assert "cannot be read as parquet" in found.description
-
-
-@pytest.mark.slow
 def test_tables_of_a_hidden_source_have_no_page_and_lose_those_they_had(tmp_path, lake, instance):
     run_job(deployment(tmp_path, lake), instance)
     assert IRIS in instance.get_asset_keys()
@@ -165,19 +114,6 @@ def test_tables_of_a_hidden_source_have_no_page_and_lose_those_they_had(tmp_path
     assert health(hidden, instance, BROKEN) == (False, [])
 
 
-@pytest.mark.slow
-def test_an_instance_that_knows_no_page_is_given_all_of_them_once(tmp_path, lake, instance):
-    loaded = deployment(tmp_path, lake)
-    run_job(loaded, instance)
-    assert len(instance.fetch_materializations(IRIS, limit=10).records) == 1
-    (tmp_path / "other").mkdir()
-    with dg.DagsterInstance.local_temp(str(tmp_path / "other")) as other:
-        for _ in range(2):
-            run_job(loaded, other)
-        assert len(other.fetch_materializations(IRIS, limit=10).records) == 1
-        assert "dagster/column_schema" in latest(other, IRIS)
-
-
 def test_rows_are_shown_only_where_that_is_asked_for(tmp_path, lake, instance):
     run_job(deployment(tmp_path, lake), instance)
     assert "sampled rows" not in latest(instance, IRIS)
@@ -190,52 +126,3 @@ def test_rows_are_shown_only_where_that_is_asked_for(tmp_path, lake, instance):
         "petal: 1" in latest(instance, dg.AssetKey(["two", "lake", "iris"]))["sampled rows"].value
     )
     assert all("preview" in latest(instance, dg.AssetKey(["two", *k.path[1:]])) for k in stages)
-
-
-@pytest.mark.slow
-def test_a_change_of_few_rows_is_on_the_page_where_no_source_tells_when(
-    tmp_path, instance, monkeypatch
-):
-    monkeypatch.setattr(source_kinds.KINDS, "known", {})
-    register_source(SQLiteSourceConfig)
-    file = tmp_path / "birds.sqlite"
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("CREATE TABLE gulls (name TEXT, mass INTEGER)")
-        connection.executemany("INSERT INTO gulls VALUES (?, ?)", [(f"g{i}", i) for i in range(99)])
-    source = {"type": "sqlite", "name": "lake", "path": str(file)}
-    loaded = deployment(tmp_path, tmp_path, sources=[source])
-    gulls = dg.AssetKey(["pneuma", "lake", "gulls"])
-
-    def told():
-        run_job(loaded, instance)
-        events = instance.fetch_materializations(gulls, limit=10).records
-        return len(events), latest(instance, gulls)["dagster/last_updated_timestamp"].value
-
-    first, then = told()
-    assert told() == (first, then), "nothing changed, so nothing is told"
-    with Workspace(loaded, {}) as workspace:
-        workspace.describe("lake/gulls", "mass", "In grams.")
-    first += 1
-    assert told() == (first, then), "a column is described otherwise, and the data is as old"
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("UPDATE gulls SET mass = 1000 WHERE name = 'g98'")
-    events, now = told()
-    assert events == first + 1
-    assert now > then
-    assert told() == (events, now)
-
-
-@pytest.mark.slow
-def test_a_run_that_changed_nothing_tells_no_sizes(tmp_path, lake, instance):
-    loaded = deployment(tmp_path, lake)
-    sizes = {"raw_tables": "rows of a table max", "embedding_blocks": "blocks of a table max"}
-
-    def told():
-        run_job(loaded, instance)
-        return [
-            size in latest(instance, dg.AssetKey(["pneuma", stage]))
-            for stage, size in sizes.items()
-        ]
-
-    assert told() == [True, True]
-    assert told() == [False, False]

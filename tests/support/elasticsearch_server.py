@@ -4,6 +4,7 @@ Tests that kill, secure or misconfigure a server start a cluster of their own; s
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import secrets
@@ -43,6 +44,7 @@ class Cluster:
     """A cluster on this machine, in a temporary folder that the server's own user can reach.
 
     Attributes:
+        folder: With all that is of it.
         urls: One a node; node n listens at `urls[n]`.
         password: Of the user `elastic`, where security is on; else None.
         ca: The file of the authority that signed the certificate, where security is on.
@@ -67,8 +69,8 @@ class Cluster:
         if not ESDEV.exists():
             pytest.skip(f"no Elasticsearch: set {ADDRESS_VARIABLE}, or put a server at {ESDEV}")
         # Not pytest's own folder: that one is closed to the user that the server runs as.
-        self._folder = Path(tempfile.mkdtemp(prefix="pneuma-elasticsearch-"))
-        self._folder.chmod(0o755)
+        self.folder = Path(tempfile.mkdtemp(prefix="pneuma-elasticsearch-"))
+        self.folder.chmod(0o755)
         options = ["--nodes", str(nodes), "--heap", heap, *(["--security"] if security else [])]
         for key, value in (settings or {}).items():
             options += ["--set", f"{key}={value}"]
@@ -99,7 +101,7 @@ class Cluster:
 
     def kill(self, node: int = 0) -> None:
         """Kill one node as a power cut would, and wait until it is gone."""
-        process = psutil.Process(int((self._folder / f"n{node}" / "pid").read_text()))
+        process = psutil.Process(int((self.folder / f"n{node}" / "pid").read_text()))
         process.send_signal(signal.SIGKILL)
         with contextlib.suppress(psutil.NoSuchProcess):
             process.wait(timeout=LONGEST)
@@ -114,9 +116,7 @@ class Cluster:
 
     def clean(self) -> None:
         """Stop the cluster and remove its folder."""
-        if (self._folder / "cluster.json").exists():
-            self._run("clean")
-        shutil.rmtree(self._folder, ignore_errors=True)
+        clean(self.folder)
 
     def _started_twice(self, options: Sequence[str]) -> None:
         """Start the nodes, once more where one ended meanwhile.
@@ -128,8 +128,8 @@ class Cluster:
             self._started("start", *options)
         except NodeEndedError:
             self._run("clean")
-            self._folder.mkdir(exist_ok=True)
-            self._folder.chmod(0o755)
+            self.folder.mkdir(exist_ok=True)
+            self.folder.chmod(0o755)
             self._started("start", *options)
 
     def _started(self, command: str, *options: str) -> None:
@@ -155,29 +155,67 @@ class Cluster:
             return False
 
     def _run(self, command: str, *options: str) -> dict[str, Any]:
-        # Dagster ignores SIGTERM where SIGINT is ignored, as under `&` in a script; a server that
-        # inherits that would not stop.
-        plain = ["env", "--default-signal=TERM,INT", sys.executable]
-        done = subprocess.run(
-            [*plain, str(ESDEV), command, str(self._folder), *options],
-            capture_output=True,
-            text=True,
-            timeout=LONGEST,
-            check=False,
-        )
-        if done.returncode:
-            raise RuntimeError(f"esdev {command} failed: {done.stderr.strip() or done.stdout}")
-        return json.loads(done.stdout) if done.stdout.strip() else {}
+        return _esdev(command, self.folder, *options)
+
+
+def _esdev(command: str, folder: Path, *options: str) -> dict[str, Any]:
+    # Dagster ignores SIGTERM where SIGINT is ignored, as under `&` in a script; a server that
+    # inherits that would not stop.
+    plain = ["env", "--default-signal=TERM,INT", sys.executable]
+    done = subprocess.run(
+        [*plain, str(ESDEV), command, str(folder), *options],
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"esdev {command} failed: {done.stderr.strip() or done.stdout}")
+    return json.loads(done.stdout) if done.stdout.strip() else {}
+
+
+def clean(folder: Path) -> None:
+    """Stop the cluster of a folder, and remove that."""
+    if (folder / "cluster.json").exists():
+        _esdev("clean", folder)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
-def elasticsearch_url() -> Iterator[str]:
-    """The address of one server that all tests of the session share."""
+def elasticsearch_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of one server that all tests of the session share, whichever process runs them.
+
+    The first process that needs it starts it, and the last one to end stops it.
+    """
     if given := os.environ.get(ADDRESS_VARIABLE):
         yield given.rstrip("/")
         return
-    with Cluster() as cluster:
-        yield cluster.url
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    kept = folder / "elasticsearch.json"
+    with _alone(folder):
+        if kept.exists():
+            shared = json.loads(kept.read_text())
+        else:
+            cluster = Cluster()
+            shared = {"url": cluster.url, "folder": str(cluster.folder), "users": 0}
+        kept.write_text(json.dumps({**shared, "users": shared["users"] + 1}))
+    yield shared["url"]
+    with _alone(folder):
+        shared = json.loads(kept.read_text())
+        kept.write_text(json.dumps({**shared, "users": shared["users"] - 1}))
+        if shared["users"] == 1:
+            kept.unlink()
+            clean(Path(shared["folder"]))
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let one process of the session do this at a time."""
+    with (folder / "elasticsearch.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")

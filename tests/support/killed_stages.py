@@ -1,4 +1,4 @@
-"""All stages of a run without Dagster, in a process that dies at a chosen write, or before it.
+"""Runs in a process that dies at a chosen write, or before it.
 
 Moments are the writes of a run, told by the function of `core/pipeline` that asks for them: each is
 there twice, before it is kept and after. So a kill can be aimed at a step, however short it is.
@@ -7,63 +7,18 @@ there twice, before it is kept and after. So a kill can be aimed at a step, howe
 import os
 import signal
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.pipeline.describe import describe_tables, describing_key
-from pneuma_assets.core.pipeline.embed import embed_tables
-from pneuma_assets.core.pipeline.lineage import update_lineage
-from pneuma_assets.core.pipeline.plan import RunRequest, index_fingerprint, plan_run
-from pneuma_assets.core.pipeline.sample import sample_tables
-from pneuma_assets.core.pipeline.write import update_index
-from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store.sqlite_database import SqliteDatabase
-from pneuma_assets.core.tables import Table
-from pneuma_assets.resources.index import IndexResource
-from pneuma_assets.resources.models import EncoderResource
 
 _ROOM = str(Path("core", "pipeline"))
-
-
-@dataclass
-class Pages:
-    """Takes the place of the pages in Dagster, which a process of Dagster's is killed for."""
-
-    others: Sequence[str] = ()
-
-    def announce(self, tables: Sequence[Table]) -> None: ...
-
-    def remove(self, table_ids: Sequence[str]) -> None: ...
-
-    def complete(self) -> None: ...
-
-
-def run_stages(loaded: LoadedDeployment, environ: Mapping[str, str], run_id: str) -> None:
-    """Do what the five assets do, with the sources read in this process."""
-    asked = loaded.deployment
-    encoders = EncoderResource(settings={})
-    site = IndexResource(settings=asked.index.model_dump(), home=str(loaded.home), encoder=encoders)
-    with ExitStack() as undo:
-        store = undo.enter_context(closing(open_store(loaded, environ)))
-        undo.callback(site.release)
-        sources = [undo.enter_context(closing(one.open(environ))) for one in asked.sources]
-        undo.enter_context(store.runs.alive(run_id))
-        store.runs.begin(run_id)
-        way = describing_key(None, asked.narration)
-        recipe = index_fingerprint(asked.sampling, encoders.encoder, way)
-        plan_run(store, run_id, RunRequest(sources), site, asked.indexing, recipe=recipe)
-        update_lineage(store, run_id, asked)
-        sample_tables(store, run_id, sources, asked.sampling, asked.indexing)
-        describe_tables(store, run_id, None, asked.narration)
-        embed_tables(store, run_id, encoders.encoder, site.building)
-        update_index(store, run_id, encoders.encoder, site, Pages())
 
 
 @dataclass

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pneuma_assets.core.tables import Vector
-from tests.support.word_encoder import WordEncoder
+from tests.support.word_encoder import DOORS, WordEncoder
 
 ENCODERS = {"words": (64, 0), "other": (64, 17), "longer": (96, 5)}
 """Dimension of each, and by how many places its vectors are turned: no two go together."""
@@ -24,5 +24,5 @@ class NamedEncoder(WordEncoder):
 
 def use_named_encoders(patched: pytest.MonkeyPatch) -> None:
     """Let `encoder.model` name one of ours, for runs and for questions."""
-    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
-        patched.setattr(f"{module}.open_encoder", lambda config: NamedEncoder(config.model))
+    for door in DOORS:
+        patched.setattr(door, lambda config: NamedEncoder(config.model))

@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -19,6 +20,7 @@ from pneuma_assets.core.progress import listening
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.resources.models import NarratorResource
 from pneuma_assets.resources.names import Names
+from tests.support.reading import reading_here
 
 
 class SlowFake(FakeLanguageModel):
@@ -61,20 +63,26 @@ def run_job(
     model: FakeLanguageModel | None = None,
     *,
     rebuild: bool = False,
+    isolated: bool = False,
 ) -> dg.ExecuteInProcessResult:
-    """Execute the job `index_tables`; a failure raises."""
+    """Execute the job `index_tables`; a failure raises.
+
+    Sources are read in this process, which saves a second of starting another one, unless they are
+    to be `isolated` as those of a deployment are.
+    """
     CountingNarrator.shared = model or FakeLanguageModel()
     settings = NarrationConfig().model_dump(exclude_none=True)
     overrides = {"pneuma_narrator": CountingNarrator(settings=settings, cache="unused")}
     definitions = build_definitions(loaded, overrides=overrides, with_tables=False)
     names = Names.of(loaded.deployment)
-    return definitions.resolve_job_def(names("index_tables")).execute_in_process(
-        instance=instance,
-        run_config={
-            "ops": {names("raw_tables"): {"config": {"rebuild": rebuild}}},
-            "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
-        },
-    )
+    with nullcontext() if isolated else reading_here():
+        return definitions.resolve_job_def(names("index_tables")).execute_in_process(
+            instance=instance,
+            run_config={
+                "ops": {names("raw_tables"): {"config": {"rebuild": rebuild}}},
+                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+            },
+        )
 
 
 def small_lake(folder: Path, tables: int = 6) -> Path:

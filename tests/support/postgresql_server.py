@@ -34,13 +34,18 @@ def new_database(url: str, encoding: str = "") -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def postgresql_url() -> Iterator[str]:
+def postgresql() -> Iterator[Server]:
+    """One server of the session's own, where tests may be the superuser."""
+    with Server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgresql_url(request: pytest.FixtureRequest) -> str:
     """The SQLAlchemy URL of one server that all tests of the session share."""
     if given := os.environ.get(URL_VARIABLE):
-        yield spelled(make_url(given).set(drivername="postgresql+psycopg"))
-        return
-    with Server() as server:
-        yield server.url
+        return spelled(make_url(given).set(drivername="postgresql+psycopg"))
+    return request.getfixturevalue("postgresql").url
 
 
 @pytest.fixture

@@ -9,8 +9,6 @@ import os
 import shutil
 import socket
 import sqlite3
-import tarfile
-import zipfile
 from contextlib import closing
 from pathlib import Path
 
@@ -20,12 +18,9 @@ import pyarrow.feather as feather
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 from deltalake import write_deltalake
-from pyiceberg.catalog.sql import SqlCatalog
 
 CANARY = "zqcanary"
 ROWS = pa.table({CANARY: [f"{CANARY}{n}" for n in range(5)], "n": range(5)})
-CELLS = ROWS.rename_columns(["name", "n"])
-PLAIN = pa.table({"name": ["ann"], "n": [1]})
 GOOD = "name,depth\nann,1\nbob,2\n"
 OUTSIDE = "outside of the source's root; set follow_links: true"
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "sqlite", "orc", "arrow", "json", "csv.gz")
@@ -68,7 +63,7 @@ class WalledLake:
         (self.outside / "back").symlink_to(self.root)
         for write in (
             *(self._formats, self._spellings, self._documents, self._parts, self._delta),
-            *(self._iceberg, self._sqlite, self._packed, self._no_files, self._long, self._within),
+            *(self._sqlite, self._no_files, self._long, self._within),
         ):
             write()
 
@@ -143,17 +138,6 @@ class WalledLake:
         write_deltalake(folder / "commit_link", pa.table({"a": [1]}))
         (folder / "commit_link" / log).unlink()
         self.link(f"delta/commit_link/{log}", self.outside / "delta" / log)
-        secret = self.outside / "secret.parquet"
-        for name, path in {
-            "absolute": str(secret),
-            "uri": secret.as_uri(),
-            "one_slash": f"file:{secret}",
-            "encoded": "%2e%2e/%2e%2e/%2e%2e/outside/secret.parquet",
-            "upwards": "../../../outside/secret.parquet",
-        }.items():
-            write_deltalake(folder / name, PLAIN)
-            change_log(folder / name / log, path)
-            self.expected[f"delta/{name}"] = ""
         for name, path in {
             "sidecar_absolute": str(self.outside / "sidecar.parquet"),
             "sidecar_uri": (self.outside / "sidecar.parquet").as_uri(),
@@ -161,24 +145,6 @@ class WalledLake:
         }.items():
             write_sidecars(folder / name, path)
             self.expected[f"delta/{name}"] = "outside its own folder"
-
-    def _iceberg(self) -> None:
-        self.good_table("iceberg")
-        folder = self.root / "iceberg"
-        for name in ("data", "manifest", "list", "metadata", "location"):
-            table = write_iceberg(folder / name, CELLS if name == "data" else PLAIN)
-            (state,) = (table / "metadata").glob("00001-*.metadata.json")
-            if name == "location":
-                text = state.read_text().replace(folder.as_uri(), self.outside.as_uri())
-                state.write_text(text)
-            else:
-                pattern = {"data": "data/*.parquet", "list": "metadata/snap*.avro"}
-                found = sorted(table.glob(pattern.get(name, "metadata/*-m0.avro")))[0]
-                found = state if name == "metadata" else found
-                found.rename(moved := self.outside / f"iceberg_{found.name}")
-                self.link(str(found.relative_to(self.root)), moved)
-            if name != "metadata":
-                self.expected[f"iceberg/{name}"] = "cannot be read"
 
     def _sqlite(self) -> None:
         self.good_table("sqlite")
@@ -196,29 +162,6 @@ class WalledLake:
             db.commit()
         self.good.add("lake/sqlite/attached/t")
         self.expected["sqlite/attached/v"] = "SQLite says"
-
-    def _packed(self) -> None:
-        self.good_table("packed")
-        folder = self.root / "packed"
-        with zipfile.ZipFile(folder / "a.zip", "w") as packed:
-            packed.writestr("../../outside.csv", GOOD)
-            member = zipfile.ZipInfo("l.csv")
-            member.external_attr = 0o120777 << 16
-            packed.writestr(member, str(self.outside / "secret.csv"))
-        for suffix in (".tar", ".tar.gz"):
-            with tarfile.open(folder / f"a{suffix}", f"w:{suffix[5:]}") as tar:
-                entry = tarfile.TarInfo("l.csv")
-                entry.type, entry.linkname = tarfile.SYMTYPE, str(self.outside / "secret.csv")
-                tar.addfile(entry)
-            self.expected[f"packed/a{suffix}"] = "unpack it"
-        self.expected["packed/a.zip"] = "unpack it"
-        book = openpyxl.Workbook()
-        book.active.append(["name", "depth"])
-        book.active.append(["ann", f"='file://{self.outside}/[secret.xlsx]Sheet'!A1"])
-        book.save(folder / "book.xlsx")
-        with zipfile.ZipFile(folder / "book.xlsx", "a") as packed:
-            packed.writestr("../../../outside/more.xml", "<a/>")
-        self.good.add("lake/packed/book/Sheet")
 
     def _no_files(self) -> None:
         self.good_table("no_files")
@@ -322,15 +265,6 @@ def write_waiting(file: Path) -> None:
         shutil.copy(f"{made}-wal", f"{file}-wal")
 
 
-def change_log(commit: Path, path: str) -> None:
-    """Let a log name another data file."""
-    lines = [json.loads(line) for line in commit.read_text().splitlines()]
-    for line in lines:
-        if "add" in line:
-            line["add"]["path"] = path
-    commit.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-
-
 def write_sidecars(table: Path, path: str) -> None:
     """Write a Delta table with a checkpoint in parts, of which one lies at any path."""
     write_deltalake(table, pa.table({"place": ["x"], "n": [1]}), partition_by=["place"])
@@ -349,16 +283,6 @@ def write_sidecars(table: Path, path: str) -> None:
     checkpoint = log / f"{1:020}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"
     checkpoint.write_text("".join(f"{json.dumps(action)}\n" for action in actions))
     (log / f"{2:020}.json").write_text(json.dumps({"commitInfo": {}}) + "\n")
-
-
-def write_iceberg(table: Path, rows: pa.Table) -> Path:
-    """Write an Iceberg table into a folder; return it."""
-    made = table.parent
-    with closing(SqlCatalog("c", uri="sqlite://", warehouse=made.as_uri())) as catalog:
-        catalog.create_namespace("n")
-        location = table.as_uri()
-        catalog.create_table("n.t", rows.schema, location=location).append(rows)
-    return table
 
 
 def deep(folder: Path, name: str, levels: int) -> None:

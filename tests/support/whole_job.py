@@ -8,8 +8,10 @@ import dagster as dg
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.definitions import build_definitions
-from tests.support.multiprocess_checks import FILE
 from tests.support.pipeline_support import CountingNarrator
+
+FILE = "PNEUMA_TEST_FILE"
+"""Names the environment variable that tells processes where the deployment file is."""
 
 
 def whole_job() -> dg.JobDefinition:

@@ -8,6 +8,12 @@ import numpy as np
 
 from pneuma_assets.core.tables import Vector
 
+DOORS = (
+    "pneuma_assets.resources.models.open_encoder",
+    "pneuma_assets.core.models.encoder.encoder.open_encoder",
+)
+"""Through which runs and questions open the encoder of a deployment."""
+
 
 class WordEncoder:
     """Keeps `models.base.Encoder`; texts are alike in the measure that they share words."""

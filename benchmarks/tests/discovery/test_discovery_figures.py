@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from benchmarks.tests.support.fake_desk import FakeDesk, answered, rows_of
 from pneuma_assets.core.answers.results import CellAnswer, Outcome, Usage
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_bench.discovery.cells_found import (
@@ -25,7 +26,6 @@ from pneuma_bench.discovery.measuring import (
 )
 from pneuma_bench.discovery.records import AnswerCells, DiscoveryQuestion
 from pneuma_bench.discovery.shares import macro, shares
-from tests.support.fake_desk import FakeDesk, answered, rows_of
 
 
 def asked(question, *tables, rows=()):

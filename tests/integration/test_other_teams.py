@@ -1,4 +1,4 @@
-"""A team in the same Dagster whose assets are called as our tables notices nothing of us."""
+"""Other teams and other deployments in the same Dagster keep what is theirs."""
 
 import time
 from datetime import timedelta
@@ -7,10 +7,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from pneuma_assets.assets.table_events import asset_key
 from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]
 
 RAN, NEVER = dg.AssetKey(["lake", "ran"]), dg.AssetKey(["lake", "never"])
 OBSERVED, REPORT = dg.AssetKey(["lake", "observed"]), dg.AssetKey(["lake", "report"])
@@ -103,6 +104,7 @@ def lake_of(folder: Path) -> Path:
     return lake
 
 
+@pytest.mark.slow
 def test_nothing_of_theirs_changes_whatever_becomes_of_our_tables(tmp_path, instance):
     lake = lake_of(tmp_path)
     theirs = Team(instance)
@@ -144,3 +146,68 @@ def test_nothing_of_theirs_changes_whatever_becomes_of_our_tables(tmp_path, inst
     instance.report_runless_asset_event(dg.AssetMaterialization(RAN))
     assert theirs.automated() == 2
     assert theirs.sees() != before
+
+
+def lake_in(folder, *names):
+    for name in names:
+        path = folder / "lake" / f"{name}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("petal,sepal\n1,2\n3,4\n")
+    return folder / "lake"
+
+
+def deployed(folder):
+    """A deployment of its own state folder over the lake in `folder`."""
+    return deployment(folder, lake_in(folder, "nature/iris", "solo"))
+
+
+def history(instance, key):
+    """The runs whose materializations of this key Dagster knows, newest first."""
+    found = instance.fetch_materializations(key, limit=100).records
+    return [record.event_log_entry.run_id for record in found]
+
+
+def test_a_key_that_somebody_else_took_over_is_left_alone(tmp_path, instance):
+    loaded = deployed(tmp_path)
+    run_job(loaded, instance)
+    key = asset_key("pneuma", "lake/nature/iris")
+    instance.report_runless_asset_event(dg.AssetMaterialization(key))
+    before = history(instance, key)
+    table = tmp_path / "lake/nature/iris.csv"
+    table.write_text("petal,sepal,more\n1,2,3\n")
+    run_job(loaded, instance)
+    table.unlink()
+    run_job(loaded, instance)
+    assert history(instance, key) == before
+
+
+def test_another_deployment_under_the_same_prefix_keeps_its_pages(tmp_path, instance):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    one, two = deployed(tmp_path / "one"), deployed(tmp_path / "two")
+    key = asset_key("pneuma", "lake/nature/iris")
+    run_job(one, instance)
+    before = history(instance, key)
+    result = run_job(two, instance)
+    figures = result.asset_materializations_for_node("pneuma_search_index")[-1].metadata
+    assert figures["pages of others"].value == 2
+    assert history(instance, key) == before
+    (tmp_path / "two/lake/nature/iris.csv").unlink()
+    run_job(two, instance)
+    assert history(instance, key) == before
+
+
+def test_a_stage_adds_nothing_to_a_history_of_somebody_elses(tmp_path, instance):
+    key = dg.AssetKey(["pneuma", "embedding_blocks"])
+    loaded = deployed(tmp_path)
+    instance.report_runless_asset_event(dg.AssetMaterialization(key, metadata={"theirs": 1}))
+    with pytest.raises(
+        dg.Failure,
+        match="pneuma/embedding_blocks was materialized by somebody else; set another name",
+    ):
+        run_job(loaded, instance)
+    (theirs,) = instance.fetch_materializations(key, limit=5).records
+    assert set(theirs.asset_materialization.metadata) == {"theirs"}
+    instance.wipe_assets([key])
+    for _ in range(2):  # what our own runs leave is ours
+        assert run_job(loaded, instance).success
