@@ -87,7 +87,7 @@ def test_what_is_known_is_converted_for_texts_of_another_length():
                 raise MemoryError
             yield from ((position, None) for position in batch)
 
-        list(run_batches([tokens] * 400, run, sizer))
+        list(run_batches([tokens] * 400, run, sizer, wait=lambda _: None))
         return batches
 
     assert run_of(50)[:4] == [64, 32, 16, 24]

@@ -68,7 +68,7 @@ def test_how_rows_are_cut_into_batches_makes_no_difference(rows, cuts, seed):
     assert gathered(rows, seed=seed, cuts=cuts) == gathered(rows, seed=seed)
 
 
-@settings(max_examples=10)
+@settings(max_examples=3)
 @given(st.integers(0, 10_000), st.integers(1, 7_000))
 def test_many_rows_likewise(start, batch):
     rows = [(f"name {number}", str(number % 7)) for number in range(start, start + 9_000)]
