@@ -81,7 +81,7 @@ def drawn(source: FileSource, ref: TableRef, rows: int) -> list[Row]:
 def count_bytes(source: FileSource) -> list[int]:
     """Record the length of every answer to this source's client from now on."""
     read: list[int] = []
-    client = source._desk.storage._files.client  # type: ignore[attr-defined]
+    client = source.storage._files.client  # type: ignore[attr-defined]
     client.meta.events.register(
         "after-call.s3.GetObject", lambda parsed, **_: read.append(parsed["ContentLength"])
     )
@@ -120,7 +120,7 @@ def test_assets_of_people_reach_the_bucket_as_the_source_does(client, s3_endpoin
     resource = LakeS3Resource(
         endpoint_url=s3_endpoint, aws_access_key_id="key", aws_secret_access_key="secret"
     )
-    theirs, ours = resource.get_client(), source_at(s3_endpoint)._desk.storage._files.client  # type: ignore[attr-defined]
+    theirs, ours = resource.get_client(), source_at(s3_endpoint).storage._files.client  # type: ignore[attr-defined]
     assert theirs.get_object(Bucket="lake", Key="data/a.csv")["Body"].read() == PEOPLE
     for one in (theirs, ours):
         assert one.meta.endpoint_url == s3_endpoint

@@ -1,40 +1,90 @@
 """A source that opens a table for each call, and what an open table answers."""
 
-from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
 
+import duckdb
 import pyarrow as pa
 
 from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.sources.base import Contexts, SampledRow, Source
-from pneuma_assets.core.tables import RowMark, Table, TableRef
-from pneuma_assets.core.terms.collect import CollectedTerms
+from pneuma_assets.core.sources.duckdb import relation
+from pneuma_assets.core.sources.sampling import resampled_positions, wanted_keys
+from pneuma_assets.core.tables import Column, RowMark, Table, TableRef
+from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 
 
-class ReadableTable(Protocol):
-    """An open table; its methods do what `Source` promises of them."""
+class ReadableTable(ABC):
+    """An open table; its methods do what `sources.base.Source` promises of them.
 
-    def profile(self, ref: TableRef, kept: Sequence[RowMark]) -> Table:
-        """Read the columns and count the rows."""
-        ...
+    A format says of what DuckDB reads all rows, and how it reads a few without the others.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+
+    @property
+    @abstractmethod
+    def columns(self) -> Sequence[Column]:
+        """The columns, with names and types fit for people."""
+
+    @property
+    @abstractmethod
+    def row_count(self) -> int:
+        """How many rows there are."""
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Iterator[relation.Relation]]:
+        """Give what to select all rows from, part by part in their order."""
+
+    @abstractmethod
+    def rows_at(self, positions: Sequence[int]) -> list[SampledRow]:
+        """Return the rows at these positions, cells as text; cheaper than reading all."""
+
+    def profile(self, ref: TableRef, kept: Sequence[RowMark]) -> Table:  # noqa: ARG002
+        """Return the columns and the number of rows."""
+        return Table(ref.table_id, tuple(self.columns), self.row_count, ref.location)
 
     def sample(self, rows: int, seed: int, kept: Sequence[RowMark]) -> list[SampledRow] | None:
-        """Draw rows uniformly, and keep those of `kept` that are still there; None if all are."""
-        ...
+        """Draw rows uniformly, and keep those of `kept` that are still there; None if all are.
+
+        Rows that stand where they stood cost their parts; the whole table is read only if one of
+        them is gone or has moved.
+        """
+        found: Mapping[int, Sequence[int]] = {}
+        if kept:
+            before = [mark.position for mark in kept if mark.position < self.row_count]
+            there = {row.mark for row in self.rows_at(before)}
+            if all(mark in there for mark in kept):
+                return None
+            found = self._positions_of(wanted_keys(kept))
+        positions = resampled_positions(self.row_count, rows, seed, kept, found)
+        return None if positions is None else self.rows_at(positions)
+
+    def _positions_of(self, wanted: Mapping[int, int]) -> Mapping[int, Sequence[int]]:
+        """Look in all rows, which are one part, for those of some keys, as often as wanted."""
+        width = len(self.columns)
+        with self.reading() as (every,):
+            return relation.survey(self.connection, every, width, wanted).positions
 
     def scan(self, batch_rows: int) -> Iterator[pa.RecordBatch]:
         """Read the whole table as Arrow batches of at most `batch_rows` rows."""
-        ...
+        columns = self.columns
+        with self.reading() as parts:
+            for part in parts:
+                yield from relation.batches(self.connection, part, columns, batch_rows)
 
     def evidence(self, seed: int) -> CollectedTerms:
         """Read all rows once and return what is kept of them."""
-        ...
+        collector, width = TermCollector(seed), len(self.columns)
+        with self.reading() as parts:
+            for part in parts:
+                relation.feed(collector, self.connection, part, width)
+        return collector.collected()
 
     def comments(self) -> Sequence[str]:
-        """Return what the table itself says of itself and its columns, as its owner wrote it."""
-        ...
+        """Return what the table says of itself and of its columns, as its owner wrote it."""
+        return ()
 
 
 class OpeningSource(Source):

@@ -2,9 +2,9 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from pneuma_assets.core.sources.base import Row, SampledRow
+from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.tables import RowMark
 
 
@@ -43,32 +43,6 @@ def resampled_positions(
         return None
     others = [position for position in _drawn(row_count, rows, seed) if position not in true]
     return sorted([*true, *others[: max(0, rows - len(true))]])
-
-
-def resample(
-    rows: int,
-    seed: int,
-    kept: Sequence[RowMark],
-    row_count: int,
-    rows_at: Callable[[Sequence[int]], list[SampledRow]],
-    positions_of: Callable[[Mapping[int, int]], Mapping[int, Sequence[int]]],
-) -> list[SampledRow] | None:
-    """Draw rows of a table that can be read in parts, and keep those of `kept` still there.
-
-    Rows that stand where they stood cost their parts; the whole table is read only if one of them
-    is gone or has moved.
-
-    `rows_at` reads the rows at some positions, `positions_of` the whole table for rows by their
-    keys, as often as each is wanted. Returns None if all of `kept` are there.
-    """
-    found: Mapping[int, Sequence[int]] = {}
-    if kept:
-        there = {row.mark for row in rows_at([m.position for m in kept if m.position < row_count])}
-        if all(mark in there for mark in kept):
-            return None
-        found = positions_of(wanted_keys(kept))
-    positions = resampled_positions(row_count, rows, seed, kept, found)
-    return None if positions is None else rows_at(positions)
 
 
 def positions_in(rows: Iterable[Row], wanted: Mapping[int, int]) -> dict[int, list[int]]:

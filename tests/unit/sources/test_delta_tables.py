@@ -230,7 +230,7 @@ def test_what_is_nested_is_hidden_by_its_name_and_not_by_that_in_data_files(lake
     pq.write_table(pa.table(rows), table / "f.parquet")
     assert rows_in(lake, only_table(lake)) == [("1", "{'col-9': secret}")]
     private = PrivateSource(lake, Rules(PrivacyConfig(hidden_columns=("ssn",))))
-    assert private.profile(only_table(lake)).columns[1].type == 'STRUCT("ssn" VARCHAR)'
+    assert private.profile(only_table(lake)).columns[1].type == "STRUCT(ssn VARCHAR)"
     (row,) = private.sample(only_table(lake), 5, 0)
     assert row.cells == ("1", None)
 

@@ -118,7 +118,7 @@ def test_a_connection_that_was_locked_open_is_refused(hostile, left_open):
 def test_the_memory_that_files_are_read_into_is_locked_too(tmp_path):
     source = FileSource("s", FolderStorage(tmp_path))
     rows = pa.table({"a": [1]})
-    database = source._desk.database
+    database = source.database
     for query in ("FROM rows", "SET threads = 1", "INSTALL httpfs", "LOAD httpfs"):
         with pytest.raises(duckdb.Error):
             database.cursor().execute(query)

@@ -151,7 +151,7 @@ def test_what_is_kept_takes_no_more_memory_than_is_said(tmp_path: Path, write):
     source = FileSource("s", FolderStorage(tmp_path))
     (ref,) = source.list_tables().tables
     source.profile(ref)
-    source._reader(ref).close()
+    source.close()
     tracemalloc.start()
     source.profile(ref)
     taken, most = tracemalloc.get_traced_memory()

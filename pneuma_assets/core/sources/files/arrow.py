@@ -5,9 +5,9 @@ the batches while they stream by, so memory is bounded by a batch, whatever the 
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import duckdb
@@ -15,18 +15,11 @@ import pyarrow as pa
 
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
-from pneuma_assets.core.sources.duckdb.relation import (
-    Relation,
-    batches,
-    describe,
-    feed,
-    rows_at,
-    survey,
-)
+from pneuma_assets.core.sources.duckdb.relation import Relation, describe, rows_at
 from pneuma_assets.core.sources.files.source import FormatReader
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.names import readable_names
-from pneuma_assets.core.sources.sampling import resample
+from pneuma_assets.core.sources.opening import ReadableTable
 from pneuma_assets.core.tables import (
     Column,
     Definition,
@@ -36,7 +29,6 @@ from pneuma_assets.core.tables import (
     TableRef,
     comments_on_columns,
 )
-from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 
 _ROWS = "rows_of_arrow"
 
@@ -58,25 +50,15 @@ class Part:
     take: Callable[[Sequence[int]], Batches] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a table says of one of its columns; `type` is empty where Arrow's says it."""
-
-    name: str
-    type: str = ""
-    comment: str = ""
-    identity: str = ""
-
-
 @dataclass  # no slots: it caches
-class ArrowTable:
+class ArrowTable(ReadableTable):
     """An open table. Each batch has the columns of `schema`, in order, whatever their names.
 
     Attributes:
         connection: To a database in memory, which streams can be registered with.
         schema: Of all batches.
         parts: In the order of their rows.
-        said: Of each column, what is known beside its type; None: its name in `schema`.
+        described: What the table says of each column; a type that is empty is that of `schema`.
         comment: What is said of the table.
 
     The others are as in `Table`.
@@ -85,9 +67,8 @@ class ArrowTable:
     connection: duckdb.DuckDBPyConnection
     schema: pa.Schema
     parts: Sequence[Part]
-    said: Sequence[Said] | None = None
+    described: Sequence[Column]
     comment: str = ""
-    notes: tuple[str, ...] = field(default=())
     primary_key: tuple[str, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     definition: Definition | None = None
@@ -99,17 +80,16 @@ class ArrowTable:
     @cached_property
     def columns(self) -> list[Column]:
         """The columns with names and types fit for people."""
-        said = self.said or [Said(name) for name in self.schema.names]
-        names = readable_names([one.name for one in said])
-        with self.streamed(iter(())) as relation:
+        names = readable_names([column.name for column in self.described])
+        with self._streamed(iter(())) as relation:
             types = [column.type for column in describe(self.connection, relation)]
         return [
-            Column(name, one.type or kind, one.comment, one.identity)
-            for name, one, kind in zip(names, said, types, strict=True)
+            replace(column, name=name, type=column.type or kind)
+            for column, name, kind in zip(self.described, names, types, strict=True)
         ]
 
     @cached_property
-    def counts(self) -> list[int]:
+    def _counts(self) -> list[int]:
         """The number of rows of each part; those that say none, or nonsense, are read."""
         return [
             sum(b.num_rows for b in part.batches())
@@ -118,18 +98,21 @@ class ArrowTable:
             for part in self.parts
         ]
 
-    def everything(self) -> Batches:
-        """Read all rows."""
-        for part in self.parts:
-            yield from part.batches()
+    @property
+    def row_count(self) -> int:
+        """That of all parts."""
+        return sum(self._counts)
 
     @contextmanager
-    def streamed(self, found: Batches) -> Iterator[Relation]:
+    def reading(self) -> Iterator[Iterator[Relation]]:
+        """Give the batches of all parts as one."""
+        with self._streamed(batch for part in self.parts for batch in part.batches()) as every:
+            yield iter([every])
+
+    @contextmanager
+    def _streamed(self, found: Batches) -> Iterator[Relation]:
         """Let DuckDB read batches, once, by names that are harmless."""
-        names = [f"c{i}" for i in range(len(self.schema))]
-        schema = pa.schema(
-            [pa.field(name, kind) for name, kind in zip(names, self.schema.types, strict=True)]
-        )
+        schema = pa.schema([(f"c{i}", kind) for i, kind in enumerate(self.schema.types)])
         failures: list[Exception] = []
         renamed = _renamed(found, schema, failures)
         self.connection.register(_ROWS, pa.RecordBatchReader.from_batches(schema, renamed))
@@ -141,68 +124,40 @@ class ArrowTable:
         finally:
             self.connection.unregister(_ROWS)
 
-    def sample(self, rows: int, seed: int, kept: Sequence[RowMark]) -> list[SampledRow] | None:
-        """Draw rows from the parts they are in."""
-        return resample(rows, seed, kept, sum(self.counts), self.rows_at, self._positions_of)
-
-    def _positions_of(self, wanted: Mapping[int, int]) -> Mapping[int, Sequence[int]]:
-        with self.streamed(self.everything()) as relation:
-            return survey(self.connection, relation, len(self.schema), wanted).positions
-
     def rows_at(self, positions: Sequence[int]) -> list[SampledRow]:
-        """Return the rows at these positions, cells as text."""
+        """Return the rows at these positions from the parts they are in, cells as text."""
         drawn: list[SampledRow] = []
         before = 0
-        for part, count in zip(self.parts, self.counts, strict=True):
+        for part, count in zip(self.parts, self._counts, strict=True):
             inside = sorted({p - before for p in positions if before <= p < before + count})
             if inside:
-                drawn += self._rows_of(part, inside, before)
+                found = part.take(inside) if part.take else _picked(part.batches(), inside)
+                with self._streamed(found) as some:
+                    every = range(len(inside))
+                    rows = rows_at(self.connection, some, len(self.schema), every)
+                drawn += [
+                    replace(row, mark=RowMark(before + inside[row.mark.position], row.mark.key))
+                    for row in rows
+                ]
             before += count
         return drawn
 
-    def _rows_of(self, part: Part, positions: Sequence[int], before: int) -> list[SampledRow]:
-        found = part.take(positions) if part.take else picked(part.batches(), positions)
-        with self.streamed(found) as relation:
-            every = range(len(positions))
-            rows = rows_at(self.connection, relation, len(self.schema), every)
-        return [
-            replace(row, mark=replace(row.mark, position=before + positions[row.mark.position]))
-            for row in rows
-        ]
-
-    def profile(self, ref: TableRef, kept: Sequence[RowMark]) -> Table:  # noqa: ARG002
-        """Return the columns and the number of rows."""
-        return Table(
-            ref.table_id,
-            tuple(self.columns),
-            sum(self.counts),
-            ref.location,
-            self.comment,
-            self.notes,
-            self.primary_key,
-            self.foreign_keys,
-            self.definition,
+    def profile(self, ref: TableRef, kept: Sequence[RowMark]) -> Table:
+        """Return the columns, the number of rows, and what else the table says of itself."""
+        return replace(
+            super().profile(ref, kept),
+            comment=self.comment,
+            primary_key=self.primary_key,
+            foreign_keys=self.foreign_keys,
+            definition=self.definition,
         )
 
     def comments(self) -> Sequence[str]:
         """Return what the table says of itself and of its columns."""
         return [self.comment, comments_on_columns(self.columns)]
 
-    def scan(self, batch_rows: int) -> Batches:
-        """Read all rows as batches of at most `batch_rows`."""
-        columns = self.columns
-        with self.streamed(self.everything()) as relation:
-            yield from batches(self.connection, relation, columns, batch_rows)
 
-    def evidence(self, seed: int) -> CollectedTerms:
-        """Read all rows and return what is kept of them."""
-        gatherer = TermCollector(seed)
-        with self.streamed(self.everything()) as relation:
-            feed(gatherer, self.connection, relation, len(self.schema))
-        return gatherer.collected()
-
-
-def picked(found: Batches, positions: Sequence[int]) -> Batches:
+def _picked(found: Batches, positions: Sequence[int]) -> Batches:
     """Yield the rows at ascending positions of batches, which are read no further."""
     before = 0
     for batch in found:

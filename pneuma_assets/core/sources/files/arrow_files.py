@@ -4,7 +4,7 @@ A table of several files (partitions, Spark's parts) has the columns of all of t
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -16,16 +16,16 @@ import pyarrow as pa
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.session import quote_identifier
-from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Batches, Part, Said
+from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Batches, Part
 from pneuma_assets.core.sources.files.staging import OpenTable, library
-from pneuma_assets.core.tables import TableRef
+from pneuma_assets.core.tables import Column, TableRef
 from pneuma_assets.core.text.safe import one_line
 
 _BATCH_CELLS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class OpenFile:
+class _OpenFile:
     """One file: what its batches hold, and how they are read.
 
     `types` are those of columns whose type in `schema` does not tell what is inside them.
@@ -42,9 +42,10 @@ class ArrowFileReader(ArrowReader):
     def read(self, table: OpenTable, ref: TableRef) -> ArrowTable:  # noqa: ARG002
         """Bring the files here and look at what each begins or ends with."""
         table.place_all()
-        files = [_opened(table, Path(name)) for name in table.files]
+        opened = {"avro": _open_avro, "orc": _open_orc}.get(table.format, _open_ipc)
+        files = [opened(table, Path(name)) for name in table.files]
         schemas = [
-            _with_partition(file.schema, partition)
+            pa.schema([*file.schema, *((name, pa.string()) for name in partition)])
             for file, partition in zip(files, table.partitions, strict=True)
         ]
         schema = schemas[0]
@@ -55,25 +56,14 @@ class ArrowFileReader(ArrowReader):
             for file, partition in zip(files, table.partitions, strict=True)
             for part in file.parts
         ]
-        said = [Said(name, _told(name, files)) for name in schema.names]
-        return ArrowTable(table.connection, schema, parts, said)
+        described = []
+        for name in schema.names:  # where files tell different types, all of them are shown
+            types = dict.fromkeys(file.types[name] for file in files if name in file.types)
+            described.append(Column(name, one_line(" | ".join(types))))
+        return ArrowTable(table.connection, schema, parts, described)
 
 
-def _told(name: str, files: Sequence[OpenFile]) -> str:
-    """Return the types that files tell of a column; where these differ, all of them."""
-    types = dict.fromkeys(file.types[name] for file in files if name in file.types)
-    return one_line(" | ".join(types))
-
-
-def _opened(table: OpenTable, path: Path) -> OpenFile:
-    if table.format == "avro":
-        from pneuma_assets.core.sources.files.arrow_files import open_avro
-
-        return OpenFile(*open_avro(path))
-    return _open_orc(path) if table.format == "orc" else _open_ipc(table, path)
-
-
-def _open_orc(path: Path) -> OpenFile:
+def _open_orc(table: OpenTable, path: Path) -> _OpenFile:  # noqa: ARG001
     from pyarrow import orc
 
     file = orc.ORCFile(path)
@@ -82,12 +72,11 @@ def _open_orc(path: Path) -> OpenFile:
     def stripe(number: int) -> Batches:
         yield from _small(file.read_stripe(number))
 
-    if file.nstripes == 1:
-        return OpenFile(file.schema, [Part(partial(stripe, 0), file.nrows)])
-    return OpenFile(file.schema, [Part(partial(stripe, number)) for number in range(file.nstripes)])
+    rows = file.nrows if file.nstripes == 1 else None
+    return _OpenFile(file.schema, [Part(partial(stripe, n), rows) for n in range(file.nstripes)])
 
 
-def _open_ipc(table: OpenTable, path: Path) -> OpenFile:
+def _open_ipc(table: OpenTable, path: Path) -> _OpenFile:
     """Open a file, or a stream that was saved as one."""
     source = table.undo.enter_context(pa.memory_map(str(path)))
     try:
@@ -97,15 +86,13 @@ def _open_ipc(table: OpenTable, path: Path) -> OpenFile:
         with pa.ipc.open_stream(source) as stream:
             schema = stream.schema
         check_width(len(schema))
-        return OpenFile(schema, [Part(partial(_stream, path))])
+        return _OpenFile(schema, [Part(partial(_stream, path))])
     check_width(len(file.schema))
 
     def batch(number: int) -> Batches:
         yield from _small(_checked(file.get_batch(number)))
 
-    return OpenFile(
-        file.schema, [Part(partial(batch, number)) for number in range(file.num_record_batches)]
-    )
+    return _OpenFile(file.schema, [Part(partial(batch, n)) for n in range(file.num_record_batches)])
 
 
 def _stream(path: Path) -> Batches:
@@ -127,26 +114,20 @@ def _small(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         yield batch.slice(start, rows)
 
 
-def _with_partition(schema: pa.Schema, partition: Mapping[str, str | None]) -> pa.Schema:
-    for name in partition:
-        schema = schema.append(pa.field(name, pa.string()))
-    return schema
-
-
 def _aligned(part: Part, partition: Mapping[str, str | None], schema: pa.Schema) -> Batches:
     """Read a file's rows with the columns of the whole table."""
     for batch in part.batches():
         if batch.schema.equals(schema):
             yield batch
             continue
-        values = {name: pa.scalar(value, pa.string()) for name, value in partition.items()}
-        columns = []
+        names, columns = batch.schema.names, []
         for number, wanted in enumerate(schema):
-            if wanted.name in values:
-                columns.append(pa.repeat(values[wanted.name], batch.num_rows))
-            elif number < batch.num_columns and batch.schema.names[number] == wanted.name:
+            if wanted.name in partition:
+                value = pa.scalar(partition[wanted.name], pa.string())
+                columns.append(pa.repeat(value, batch.num_rows))
+            elif names[number : number + 1] == [wanted.name]:  # two may have one name
                 columns.append(batch.column(number).cast(wanted.type))
-            elif wanted.name in batch.schema.names:
+            elif wanted.name in names:
                 columns.append(batch.column(wanted.name).cast(wanted.type))
             else:
                 columns.append(pa.nulls(batch.num_rows, wanted.type))
@@ -154,31 +135,25 @@ def _aligned(part: Part, partition: Mapping[str, str | None], schema: pa.Schema)
 
 
 _SIMPLE = {
-    "string": pa.string(),
-    "enum": pa.string(),
-    "int": pa.int64(),
-    "long": pa.int64(),
-    "float": pa.float64(),
-    "double": pa.float64(),
+    **dict.fromkeys(("string", "enum", "uuid"), pa.string()),
+    **dict.fromkeys(("int", "long"), pa.int64()),
+    **dict.fromkeys(("float", "double"), pa.float64()),
     "boolean": pa.bool_(),
     "bytes": pa.binary(),
     "date": pa.date32(),
-    "timestamp-millis": pa.timestamp("us", "UTC"),
-    "timestamp-micros": pa.timestamp("us", "UTC"),
-    "local-timestamp-millis": pa.timestamp("us"),
-    "local-timestamp-micros": pa.timestamp("us"),
-    "time-millis": pa.time64("us"),
-    "time-micros": pa.time64("us"),
-    "uuid": pa.string(),
+    **dict.fromkeys(("timestamp-millis", "timestamp-micros"), pa.timestamp("us", "UTC")),
+    **dict.fromkeys(("local-timestamp-millis", "local-timestamp-micros"), pa.timestamp("us")),
+    **dict.fromkeys(("time-millis", "time-micros"), pa.time64("us")),
 }
-_AVRO_CELLS = 50_000
+"""Types of Avro, logical ones among them; any other is text."""
 
+_AVRO_CELLS = 50_000
 
 _avro_errors = partial(library, "fastavro", "avro", "write the file again")
 
 
-def open_avro(path: Path) -> tuple[pa.Schema, list[Part], dict[str, str]]:
-    """Return the columns of a file, its rows as one part, and the types of nested columns.
+def _open_avro(table: OpenTable, path: Path) -> _OpenFile:  # noqa: ARG001
+    """Open a file, its rows as one part, with the types of nested columns.
 
     Raises:
         TableReadError: fastavro is not installed, or it is no Avro file of records.
@@ -189,26 +164,41 @@ def open_avro(path: Path) -> tuple[pa.Schema, list[Part], dict[str, str]]:
         written = fastavro.reader(file).writer_schema
     if not isinstance(written, dict) or not written.get("fields"):
         raise TableReadError("its rows are no records with fields; write a table of records")
-    check_width(len(written["fields"]))
-    schema = pa.schema([(field["name"], _arrow_type(field["type"])) for field in written["fields"]])
+    fields = written["fields"]
+    check_width(len(fields))
+    schema = pa.schema([(field["name"], _arrow_type(field["type"])) for field in fields])
+    named: dict[str, Any] = {}
     with _avro_errors():
-        types = _nested_types(written["fields"])
-    return schema, [Part(partial(_avro_batches, path, schema))], types
+        types = {field["name"]: _type_in_words(field["type"], named, set()) for field in fields}
+    # Rules may be about the names of fields inside.
+    nested = {name: kind for name, kind in types.items() if "(" in kind}
+    return _OpenFile(schema, [Part(partial(_avro_batches, path, schema))], nested)
 
 
 def _avro_batches(path: Path, schema: pa.Schema) -> Batches:
     import fastavro
 
     rows = max(1, _AVRO_CELLS // len(schema))
-    spell = [_spelling(kind) for kind in schema.types]
     with _avro_errors(), path.open("rb") as file:
         records: Iterator[Any] = iter(fastavro.reader(file))
         while batch := list(islice(records, rows)):
             columns = [
-                pa.array([to(record.get(field.name)) for record in batch], field.type)
-                for field, to in zip(schema, spell, strict=True)
+                pa.array(_values(batch, field.name, field.type), field.type) for field in schema
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _values(records: Sequence[Mapping[str, Any]], name: str, kind: pa.DataType) -> list[Any]:
+    values = [record.get(name) for record in records]
+    return [*map(_as_text, values)] if pa.types.is_string(kind) else values
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, dict | list | tuple):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
 
 
 def _arrow_type(kind: Any) -> pa.DataType:
@@ -224,49 +214,22 @@ def _arrow_type(kind: Any) -> pa.DataType:
     return _SIMPLE.get(str(kind), pa.string())
 
 
-def _nested_types(fields: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return by name the types of columns with fields inside, whose names rules may be about."""
-    named: dict[str, Any] = {}
-    types = {field["name"]: _type_in_words(field["type"], named, set()) for field in fields}
-    return {name: kind for name, kind in types.items() if "(" in kind}
-
-
 def _type_in_words(kind: Any, named: dict[str, Any], told: set[str]) -> str:
     """Return a type with all that is inside it, each record once: they may hold themselves."""
+    words = partial(_type_in_words, named=named, told=told)
     if isinstance(kind, str):
-        return (
-            kind if kind not in named or kind in told else _type_in_words(named[kind], named, told)
-        )
+        return words(named[kind]) if kind in named and kind not in told else kind
     if isinstance(kind, list):
-        others = [_type_in_words(one, named, told) for one in kind if one != "null"]
+        others = [words(one) for one in kind if one != "null"]
         return others[0] if len(others) == 1 else f"UNION({', '.join(others)})"
     what = kind["type"]
-    if what in {"record", "error"}:
+    if what in ("record", "error"):
         named[kind["name"]] = kind
         told.add(kind["name"])
-        fields = (
-            f"{quote_identifier(field['name'])} {_type_in_words(field['type'], named, told)}"
-            for field in kind["fields"]
-        )
+        fields = (f"{quote_identifier(one['name'])} {words(one['type'])}" for one in kind["fields"])
         return f"STRUCT({', '.join(fields)})"
     if what == "array":
-        return f"{_type_in_words(kind['items'], named, told)}[]"
+        return f"{words(kind['items'])}[]"
     if what == "map":
-        return f"MAP(string, {_type_in_words(kind['values'], named, told)})"
-    return (
-        str(kind.get("logicalType") or what)
-        if isinstance(what, str)
-        else _type_in_words(what, named, told)
-    )
-
-
-def _spelling(kind: pa.DataType) -> Callable[[Any], Any]:
-    return _as_text if pa.types.is_string(kind) else lambda value: value
-
-
-def _as_text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, dict | list | tuple):
-        return json.dumps(value, ensure_ascii=False, default=str)
-    return str(value)
+        return f"MAP(string, {words(kind['values'])})"
+    return str(kind.get("logicalType") or what) if isinstance(what, str) else words(what)

@@ -6,7 +6,6 @@ may be moved or copied, and leads nowhere else.
 """
 
 import zlib
-from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,11 +14,11 @@ import pyarrow as pa
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources import bounds
-from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Part, Said
+from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Batches, Part
 from pneuma_assets.core.sources.files.part_files import ICEBERG_METADATA, table_folders
 from pneuma_assets.core.sources.files.staging import OpenTable, library
 from pneuma_assets.core.sources.files.storage import Storage
-from pneuma_assets.core.tables import TableRef
+from pneuma_assets.core.tables import Column, TableRef
 from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -29,6 +28,11 @@ if TYPE_CHECKING:
 
 METADATA_BYTES = 64 << 20
 """The longest metadata file that is read."""
+
+_COMMENT_CHARACTERS = 1000
+
+explained = partial(library, "pyiceberg", "iceberg", "look whether its metadata is whole")
+"""Says in one line what is wrong with a table; its metadata may make pyiceberg raise anything."""
 
 
 class IcebergReader(ArrowReader):
@@ -44,20 +48,16 @@ class IcebergReader(ArrowReader):
 
             from pneuma_assets.core.sources.files.iceberg_io import StorageIO
 
-            path = _newest(storage, folder)
+            walk = storage.walk(f"{folder}{ICEBERG_METADATA}")
+            there = table_folders(walk.entries).get(folder.rstrip("/"))
+            if there is None:
+                raise FileNotFoundError("there is no metadata left in it")
+            path = there.newest.path
             metadata = TableMetadataUtil.parse_raw(_text(storage, path))
             files = StorageIO(storage, folder, metadata.location)
             # Not `from_metadata`: that lets a table's properties name a Python class to load.
             found = StaticTable(("table",), metadata, path, files, NoopCatalog("folder"))
             return arrow_table(table.connection, found)
-
-
-def _newest(storage: Storage, folder: str) -> str:
-    walk = storage.walk(f"{folder}{ICEBERG_METADATA}")
-    found = table_folders(walk.entries).get(folder.rstrip("/"))
-    if found is None:
-        raise FileNotFoundError("there is no metadata left in it")
-    return found.newest.path
 
 
 def _text(storage: Storage, path: str) -> str:
@@ -70,12 +70,6 @@ def _text(storage: Storage, path: str) -> str:
             f"its metadata is larger than {METADATA_BYTES >> 20} MiB; expire old snapshots"
         )
     return data.decode()
-
-
-_COMMENT_CHARACTERS = 1000
-
-explained = partial(library, "pyiceberg", "iceberg", "look whether its metadata is whole")
-"""Says in one line what is wrong with a table; its metadata may make pyiceberg raise anything."""
 
 
 def arrow_table(connection: duckdb.DuckDBPyConnection, table: "Table") -> ArrowTable:
@@ -91,30 +85,27 @@ def arrow_table(connection: duckdb.DuckDBPyConnection, table: "Table") -> ArrowT
     with explained():
         fields = table.schema().fields
         bounds.check_width(len(fields))
-        said = [
-            Said(
-                field.name,
-                comment=one_line(field.doc or "", _COMMENT_CHARACTERS),
-                identity=str(field.field_id),
+        described = [
+            Column(
+                field.name, "", one_line(field.doc or "", _COMMENT_CHARACTERS), str(field.field_id)
             )
             for field in fields
         ]
         schema = schema_to_pyarrow(table.schema(), include_field_ids=False)
         scan = ArrowScan(table.metadata, table.io, table.schema(), AlwaysTrue())
         tasks = sorted(table.scan().plan_files(), key=lambda task: task.file.file_path)
-        parts = [_part(scan, task, schema) for task in tasks]
+        parts = [
+            Part(
+                partial(_batches, scan, task, schema),
+                None if task.delete_files else task.file.record_count,
+            )
+            for task in tasks
+        ]
         comment = one_line(table.properties.get("comment", ""), _COMMENT_CHARACTERS)
-    return ArrowTable(connection, schema, parts, said, comment)
+    return ArrowTable(connection, schema, parts, described, comment)
 
 
-def _part(scan: "ArrowScan", task: "FileScanTask", schema: pa.Schema) -> Part:
-    rows = None if task.delete_files else task.file.record_count
-    return Part(partial(_batches, scan, task, schema), rows)
-
-
-def _batches(
-    scan: "ArrowScan", task: "FileScanTask", schema: pa.Schema
-) -> Iterator[pa.RecordBatch]:
+def _batches(scan: "ArrowScan", task: "FileScanTask", schema: pa.Schema) -> Batches:
     """Read one data file.
 
     `ArrowScan.to_record_batches` makes a list of a whole file's batches; what it makes it of does

@@ -13,11 +13,10 @@ from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds, Listing
 from pneuma_assets.core.sources.files.arrow import ArrowTable
 from pneuma_assets.core.sources.files.iceberg import arrow_table, explained
-from pneuma_assets.core.sources.files.source import MemoryDatabase
+from pneuma_assets.core.sources.files.source import InMemorySource
 from pneuma_assets.core.sources.files.staging import working
 from pneuma_assets.core.sources.filters import no_match_error
 from pneuma_assets.core.sources.names import escape, escape_segment, unescape
-from pneuma_assets.core.sources.opening import OpeningSource
 from pneuma_assets.core.tables import (
     Problem,
     TableRef,
@@ -60,7 +59,7 @@ class Patterns:
         return not self.include or any(fnmatchcase(name, pattern) for pattern in self.include)
 
 
-class IcebergCatalogSource(OpeningSource):
+class IcebergCatalogSource(InMemorySource):
     """One catalogue; ids are `source/namespace/table`, with a part for each level of namespaces.
 
     A table's version is its current snapshot and its metadata file, which every commit writes anew.
@@ -73,7 +72,6 @@ class IcebergCatalogSource(OpeningSource):
         self.name = name
         self._connect = connect
         self._patterns = patterns or Patterns()
-        self._memory = MemoryDatabase()
 
     @cached_property
     def _catalog(self) -> "Catalog":
@@ -110,7 +108,7 @@ class IcebergCatalogSource(OpeningSource):
 
     def close(self) -> None:
         """Let go of the catalogue and the database in memory; used again, they are opened anew."""
-        self._memory.close()
+        super().close()
         catalog = self.__dict__.pop("_catalog", None)
         if catalog is not None:
             catalog.close()
@@ -141,7 +139,7 @@ class IcebergCatalogSource(OpeningSource):
     @contextmanager
     def opened(self, ref: TableRef) -> Iterator[ArrowTable]:
         """Open a table for one call; explain in one line what goes wrong."""
-        with working(self._memory.database, ref) as (connection, _):
+        with working(self.database, ref) as (connection, _):
             with explained():
                 identifier = tuple(map(unescape, ref.table_id.split("/")[1:]))
                 table = self._catalog.load_table(identifier)

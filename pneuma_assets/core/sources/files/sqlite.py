@@ -20,11 +20,11 @@ import pyarrow as pa
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.session import quote_identifier
-from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Batches, Part, Said
+from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Batches, Part
 from pneuma_assets.core.sources.files.names import split_inside
 from pneuma_assets.core.sources.files.staging import OpenTable, library
 from pneuma_assets.core.sources.names import unescape
-from pneuma_assets.core.tables import Definition, ForeignKey, TableRef
+from pneuma_assets.core.tables import Column, Definition, ForeignKey, TableRef
 from pneuma_assets.core.text.safe import one_line
 
 MAGIC = b"SQLite format 3\0"
@@ -83,14 +83,14 @@ class SQLiteReader(ArrowReader):
             _guard(connection)
             query = f"SELECT * FROM {quote_identifier(name)}"
             (rows,) = connection.execute(f"SELECT count(*) FROM ({query})").fetchone()
-        said = [Said(column, one_line(kind) or "ANY") for column, kind in found]
+        described = [Column(column, one_line(kind) or "ANY") for column, kind in found]
         schema = pa.schema([(f"c{i}", pa.string()) for i in range(len(found))])
         part = Part(partial(_batches, connection, query, schema), rows)
         return ArrowTable(
             table.connection,
             schema,
             [part],
-            said,
+            described,
             primary_key=keys,
             foreign_keys=foreign_keys,
             definition=definition,

@@ -52,6 +52,7 @@ class OpenTable:
         files: The names to read its files by, once they are placed.
         partitions: The values that the folders of each file are named by.
         undo: Lets go of what is open when the table is closed.
+        transcoded: The numbers of the text files that were replaced by copies in UTF-8.
         room: Bytes that are left on the disk for all its files together.
     """
 
@@ -63,6 +64,7 @@ class OpenTable:
     files: list[str] = field(default_factory=list)
     partitions: list[Mapping[str, str | None]] = field(default_factory=list)
     undo: ExitStack = field(default_factory=ExitStack)
+    transcoded: set[int] = field(default_factory=set)
     room: int = field(default_factory=lambda: int(bounds.limits().temporary_gigabytes * 10**9))
 
     @property
@@ -108,6 +110,7 @@ class OpenTable:
     def transcode(self, number: int) -> None:
         """Replace a text file by a copy in UTF-8, whatever its bytes."""
         self.files[number] = str(self._transcoded(Path(self.files[number])))
+        self.transcoded.add(number)
 
     def prepare_text(self) -> None:
         """Look at the beginning of each text file: drop empty ones, transcode what needs it.

@@ -2,19 +2,21 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
 
-import pyarrow as pa
+import duckdb
 
 from pneuma_assets.core.sources.base import SampledRow
+from pneuma_assets.core.sources.duckdb.relation import Relation
 from pneuma_assets.core.sources.files.json_lines import holds_rows
-from pneuma_assets.core.sources.files.source import Desk, FormatReader
+from pneuma_assets.core.sources.files.source import FileSource, FormatReader
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.files.text_table import TextTable, read_text_table
+from pneuma_assets.core.sources.opening import ReadableTable
 from pneuma_assets.core.sources.sampling import resampled_positions, wanted_keys
-from pneuma_assets.core.tables import RowMark, Table, TableRef
-from pneuma_assets.core.terms.collect import CollectedTerms
+from pneuma_assets.core.tables import Column, RowMark, Table, TableRef
+from pneuma_assets.core.terms.collect import CollectedTerms, collect_rows
 from pneuma_assets.core.text import encoding
 
 _REMEMBERED = 10_000
@@ -30,13 +32,15 @@ _LAYOUT_BYTES = 128 << 20
 class TextReader(FormatReader):
     """Reads tables of text; a subclass may bring into that shape what is none."""
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
+    def __init__(self, source: FileSource) -> None:
+        super().__init__(source)
         self.memory = _Memory()
 
-    def opened(self, ref: TableRef) -> nullcontext["_RememberedText"]:
+    @contextmanager
+    def opened(self, ref: TableRef) -> Iterator["_RememberedText"]:
         """Return the table; its files are opened when they are needed."""
-        return nullcontext(_RememberedText(self, ref))
+        with ExitStack() as opened:
+            yield _RememberedText(self, ref, opened)
 
     @contextmanager
     def text(self, ref: TableRef) -> Iterator[OpenTable]:
@@ -45,10 +49,6 @@ class TextReader(FormatReader):
             table.place_all()
             table.prepare_text()
             yield table
-
-    def close(self) -> None:
-        """Forget all tables."""
-        self.memory = _Memory()
 
 
 class JsonReader(TextReader):
@@ -61,68 +61,80 @@ class JsonReader(TextReader):
             return ("",) if holds_rows(encoding.decode(head)) else ()
 
 
-@dataclass(slots=True)
-class _RememberedText:
+class _RememberedText(ReadableTable):
     """A table of text, of which it may be known how it is read, or all rows."""
 
-    reader: TextReader
-    ref: TableRef
+    def __init__(self, reader: TextReader, ref: TableRef, opened: ExitStack) -> None:
+        self._reader, self._ref, self._opened = reader, ref, opened
+        self._known = reader.memory.get(ref)
+
+    @cached_property
+    def _files(self) -> OpenTable:
+        """The files, opened and brought into the shape in which they were read before."""
+        table = self._opened.enter_context(self._reader.text(self._ref))
+        for number, layout in enumerate(self._known.layouts if self._known else ()):
+            if layout.transcoded:
+                table.transcode(number)
+        return table
+
+    def _read(self, kept: Sequence[RowMark] = ()) -> TextTable:
+        self._known = read_text_table(self._files, wanted_keys(kept))
+        self._reader.memory.keep(self._ref, self._known)
+        return self._known
+
+    @property
+    def _text(self) -> TextTable:
+        """How the table is read; it is read now, where nobody has."""
+        return self._known or self._read()
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:  # type: ignore[override] # opened late
+        """Where the files can be read."""
+        return self._files.connection
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """Those of all files."""
+        return self._text.columns
+
+    @property
+    def row_count(self) -> int:
+        """That of all files."""
+        return self._text.row_count
+
+    @contextmanager
+    def reading(self) -> Iterator[Iterator[Relation]]:
+        """Give each file."""
+        yield self._text.parts(self._files)
+
+    def rows_at(self, positions: Sequence[int]) -> list[SampledRow]:
+        """Return rows; from memory where they are still in it, where they are then no more."""
+        text = self._text
+        if text.rows is None:
+            return text.rows_at(self._files, positions)
+        self._reader.memory.keep(self._ref, text.without_rows())
+        return text.kept_rows(positions)
 
     def profile(self, ref: TableRef, kept: Sequence[RowMark]) -> Table:
-        """Read the columns and count the rows in one pass."""
-        with self.reader.text(ref) as table:
-            text = read_text_table(table, wanted_keys(kept))
-        self.reader.memory.keep(ref, text)
+        """Read the columns, count the rows and look for some in one pass."""
+        text = self._read(kept)
         columns = tuple(text.columns)
         return Table(ref.table_id, columns, text.row_count, ref.location, notes=text.notes)
 
     def sample(self, rows: int, seed: int, kept: Sequence[RowMark]) -> list[SampledRow] | None:
-        """Draw rows, from memory where they are still in it."""
-        wanted = wanted_keys(kept)
-        text = self.reader.memory.get(self.ref)
-        if text is not None and text.covers(wanted):
-            positions = resampled_positions(text.row_count, rows, seed, kept, text.found(wanted))
-            if positions is None:
-                return None
-            if text.rows is not None:
-                drawn = text.kept_rows(positions)
-                self.reader.memory.drop_rows(self.ref)
-                return drawn
-        with self.reader.text(self.ref) as table:
-            if text is None or not text.covers(wanted):
-                text = read_text_table(table, wanted)
-                self.reader.memory.keep(self.ref, text)
-            else:
-                text.prepare(table)
-            positions = resampled_positions(text.row_count, rows, seed, kept, text.found(wanted))
-            return None if positions is None else text.rows_at(table, positions)
-
-    def scan(self, batch_rows: int) -> Iterator[pa.RecordBatch]:
-        """Read the whole table, text as text."""
-        with self.reader.text(self.ref) as table:
-            yield from self._text(table).batches(table, batch_rows)
+        """Draw rows; where those of `kept` stand is known from the profile, or read now."""
+        wanted, text = wanted_keys(kept), self._text
+        if not text.covers(wanted):
+            text = self._read(kept)
+        positions = resampled_positions(text.row_count, rows, seed, kept, text.found(wanted))
+        return None if positions is None else self.rows_at(positions)
 
     def evidence(self, seed: int) -> CollectedTerms:
         """Read all rows once, unless they are in memory, and return what is kept of them."""
-        text = self.reader.memory.get(self.ref)
-        if text is not None and text.rows is not None:
-            return text.kept_evidence(seed)
-        with self.reader.text(self.ref) as table:
-            return self._text(table).evidence(table, seed)
-
-    def comments(self) -> Sequence[str]:
-        """Return nothing: text files say nothing of themselves."""
-        return ()
-
-    def _text(self, table: OpenTable) -> TextTable:
-        """Return how a text table that was just opened is read; read it, where nobody has."""
-        text = self.reader.memory.get(self.ref)
-        if text is None:
-            text = read_text_table(table, {})
-            self.reader.memory.keep(self.ref, text)
-        else:
-            text.prepare(table)
-        return text
+        text = self._text
+        if text.rows is None:
+            return super().evidence(seed)
+        return collect_rows(text.rows, len(text.columns), seed)
 
 
 class _Memory:
@@ -154,9 +166,3 @@ class _Memory:
     def _count(self, text: TextTable, sign: int) -> None:
         self._rows_size += sign * text.rows_size
         self._layout_size += sign * text.layout_size
-
-    def drop_rows(self, ref: TableRef) -> None:
-        """Make room: the table was sampled."""
-        text = self.get(ref)
-        if text is not None and text.rows is not None:
-            self.keep(ref, text.without_rows())

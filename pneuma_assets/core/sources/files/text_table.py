@@ -1,24 +1,17 @@
 """What reading a text table showed: its columns, its number of rows, and how to read it again."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import UNALIGNED, Row, SampledRow
-from pneuma_assets.core.sources.duckdb.relation import (
-    Relation,
-    batches,
-    feed,
-    rows_at,
-)
+from pneuma_assets.core.sources.duckdb.relation import Relation, rows_at
 from pneuma_assets.core.sources.files import delimited, json_lines
 from pneuma_assets.core.sources.files.layout import (
     FileLook,
@@ -30,42 +23,37 @@ from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.names import readable_names
 from pneuma_assets.core.sources.sampling import positions_in
 from pneuma_assets.core.tables import Column, RowMark
-from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector, collect_rows
 
 
-def joined(
+def _joined(
     layouts: Sequence[Layout], partitions: Sequence[Mapping[str, str | None]]
 ) -> tuple[list[Column], list[list[int | None]]]:
-    """Join the columns of all files by name, and say where each file has each of them."""
-    kinds: dict[tuple[str, int], list[str]] = {}
-    names: dict[tuple[str, int], str] = {}
+    """Join the columns of all files, and say where each file has each of them.
+
+    They are matched by name, whatever its case, and by how many before it have the same. The values
+    of folders stand last, and hide columns of their names.
+    """
+    found: dict[tuple[str, int], list[Column]] = defaultdict(list)
     files = []
     for layout, partition in zip(layouts, partitions, strict=True):
-        columns = [(column.name, column.type) for column in layout.columns]
-        parts = [(name, _kind(value)) for name, value in partition.items()]
-        slots = _slots([name for name, _ in columns])
-        slots += [(name.lower(), 0) for name, _ in parts]  # a folder's value hides a column's
-        files.append({slot: i for i, slot in enumerate(slots)})
-        for slot, (name, kind) in zip(slots, columns + parts, strict=True):
-            names.setdefault(slot, name)
-            kinds.setdefault(slot, []).append(kind)
+        seen: Counter[str] = Counter()
+        places: dict[tuple[str, int], int] = {}
+        values = [Column(name, _kind(value)) for name, value in partition.items()]
+        for place, column in enumerate((*layout.columns, *values)):
+            name = column.name.lower()
+            slot = (name, seen[name] if place < len(layout.columns) else 0)
+            seen[name] += 1
+            places[slot] = place
+            found[slot].append(column)
+        files.append(places)
     keys = {name.lower() for partition in partitions for name in partition}
-    order = sorted(names, key=lambda slot: slot[0] in keys)  # folders' values stand last
-    readable = readable_names([names[slot] for slot in order])
-    joined = [
-        Column(name, _common(kinds[slot])) for name, slot in zip(readable, order, strict=True)
+    order = sorted(found, key=lambda slot: slot[0] in keys)
+    names = readable_names([found[slot][0].name for slot in order])
+    columns = [
+        Column(name, _common({column.type for column in found[slot]}))
+        for name, slot in zip(names, order, strict=True)
     ]
-    return joined, [[positions.get(slot) for slot in order] for positions in files]
-
-
-def _slots(names: Sequence[str]) -> list[tuple[str, int]]:
-    """Return what columns of different files are matched by: the name, whatever its case."""
-    seen: Counter[str] = Counter()
-    slots = []
-    for name in map(str.lower, names):
-        slots.append((name, seen[name]))
-        seen[name] += 1
-    return slots
+    return columns, [[places.get(slot) for slot in order] for places in files]
 
 
 def _kind(value: str | None) -> str:
@@ -80,12 +68,12 @@ def _kind(value: str | None) -> str:
     return "DATE"
 
 
-def _common(kinds: Sequence[str]) -> str:
+def _common(kinds: set[str]) -> str:
     """Return the type of a column that files of one table call by these types."""
-    distinct = set(kinds) - {""}
-    if len(distinct) == 1:
-        return distinct.pop()
-    return "DOUBLE" if distinct == {"BIGINT", "DOUBLE"} else "VARCHAR"
+    kinds = kinds - {""}
+    if len(kinds) == 1:
+        return kinds.pop()
+    return "DOUBLE" if kinds == {"BIGINT", "DOUBLE"} else "VARCHAR"
 
 
 _CELL_BYTES = 64
@@ -106,7 +94,7 @@ LOSSY = "lines that do not fit the other lines were left out"
 
 @dataclass(frozen=True)  # no slots: it caches
 class TextTable:
-    """What reading a text table showed; with `rows`, the whole table.
+    """What reading a text table showed; with `rows`, the whole table, each row with its key.
 
     `places` says of each file where each of the table's columns stands in it. `positions` are
     those of the rows whose keys were `wanted`.
@@ -118,7 +106,7 @@ class TextTable:
     places: Sequence[Sequence[int | None]]
     wanted: Mapping[int, int]
     positions: Mapping[int, Sequence[int]]
-    rows: Sequence[list[Row]] | None = None
+    rows: Sequence[Row] | None = None
 
     @cached_property
     def row_count(self) -> int:
@@ -135,7 +123,7 @@ class TextTable:
     @cached_property
     def rows_size(self) -> int:
         """Bytes of memory that the rows take, about."""
-        rows = [row for file in self.rows or () for row in file]
+        rows = self.rows or ()
         filled = (cell for row in rows for cell in row[:-1] if cell is not None)
         places = sum(_ROW_BYTES + _PLACE_BYTES * len(row) for row in rows)
         return places + sum(_CELL_BYTES + len(cell) for cell in filled)
@@ -154,64 +142,32 @@ class TextTable:
 
     def found(self, wanted: Mapping[int, int]) -> Mapping[int, Sequence[int]]:
         """Return where rows of these keys stand."""
-        if self.rows is None or not wanted:
-            return self.positions
-        return positions_in(chain.from_iterable(self.rows), wanted)
+        return self.positions if self.rows is None else positions_in(self.rows, wanted)
 
     def without_rows(self) -> "TextTable":
         """Forget the rows; where the wanted ones stand is kept."""
         return replace(self, rows=None, positions=self.found(self.wanted))
 
-    def prepare(self, table: OpenTable) -> None:
-        """Transcode the files of a table opened again that had to be transcoded."""
-        for number, layout in enumerate(self.layouts):
-            if layout.transcoded:
-                table.transcode(number)
-
     def kept_rows(self, positions: Sequence[int]) -> list[SampledRow]:
-        """Return rows that are in memory, without the table."""
-        drawn = []
-        for number, inside, before in self._by_file(positions):
-            for position in inside:
-                *values, row_key = (self.rows or ())[number][position]
-                mark = RowMark(before + position, row_key)
-                drawn.append(self._placed(SampledRow(mark, tuple(values)), number))
-        return drawn
+        """Return rows that are in memory."""
+        rows = [(position, (self.rows or ())[position]) for position in positions]
+        return [SampledRow(RowMark(position, row[-1]), row[:-1]) for position, row in rows]
 
     def rows_at(self, table: OpenTable, positions: Sequence[int]) -> list[SampledRow]:
         """Return the rows at these positions of all files in sequence, cells as text."""
         drawn = []
-        for number, inside, before in self._by_file(positions):
+        before = 0
+        for number, (layout, places) in enumerate(zip(self.layouts, self.places, strict=True)):
+            after = before + layout.row_count
+            inside = [position - before for position in positions if before <= position < after]
             source, width = self._source(table, number)
             for row in rows_at(table.connection, source, width, inside):
                 mark = RowMark(before + row.mark.position, row.mark.key)
-                drawn.append(self._placed(SampledRow(mark, row.cells), number))
+                drawn.append(SampledRow(mark, _placed(row.cells, places)))
+            before = after
         return drawn
 
-    def batches(self, table: OpenTable, batch_rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield all rows as text, at most `batch_rows` at once."""
-        for relation in self.aligned(table):
-            yield from batches(table.connection, relation, self.columns, batch_rows)
-
-    def evidence(self, table: OpenTable, seed: int) -> CollectedTerms:
-        """Return what is kept of all rows, which are read unless they are in memory."""
-        if self.rows is not None:
-            return self.kept_evidence(seed)
-        gatherer = TermCollector(seed)
-        for relation in self.aligned(table):
-            feed(gatherer, table.connection, relation, len(self.columns))
-        return gatherer.collected()
-
-    def kept_evidence(self, seed: int) -> CollectedTerms:
-        """Return the same of rows that are in memory, without the table."""
-        rows = (
-            [None if i is None else row[i] for i in places]
-            for file, places in zip(self.rows or (), self.places, strict=True)
-            for row in file
-        )
-        return collect_rows(rows, len(self.columns), seed)
-
-    def aligned(self, table: OpenTable) -> Iterator[Relation]:
+    def parts(self, table: OpenTable) -> Iterator[Relation]:
         """Yield what to select each file's rows from, cells in the order of the columns."""
         for number, places in enumerate(self.places):
             source, width = self._source(table, number)
@@ -224,19 +180,9 @@ class TextTable:
         source = Relation(layout.sql, (table.files[number],))
         return with_partition(source, width, partition), width + len(partition)
 
-    def _by_file(self, positions: Sequence[int]) -> Iterator[tuple[int, list[int], int]]:
-        """Yield the number of each file that has some of the rows, which, and the rows before."""
-        before = 0
-        for number, layout in enumerate(self.layouts):
-            after = before + layout.row_count
-            inside = [position - before for position in positions if before <= position < after]
-            if inside:
-                yield number, inside, before
-            before = after
 
-    def _placed(self, row: SampledRow, number: int) -> SampledRow:
-        values = tuple(None if i is None else row.cells[i] for i in self.places[number])
-        return replace(row, cells=values)
+def _placed(cells: Row, places: Sequence[int | None]) -> Row:
+    return tuple(None if i is None else cells[i] for i in places)
 
 
 SMALL_BYTES = 2 << 20
@@ -256,36 +202,44 @@ def read_text_table(table: OpenTable, wanted: Mapping[int, int]) -> TextTable:
     paths = [Path(name) for name in table.files]
     small = sum(path.stat().st_size for path in paths) <= SMALL_BYTES
     small = small and not any(path.suffix == ".gz" for path in paths)
-    looks, layouts = [], []
     room = SMALL_CELLS if small else 0
+    looks, layouts = [], []
+    positions: dict[int, list[int]] = defaultdict(list)
+    before = 0
     for number in range(len(paths)):
-        look = FileLook(table.connection, table.partitions[number], wanted, room)
-        layouts.append(_find_layout(table, number, look))
+        partition, transcoded = table.partitions[number], number in table.transcoded
+        look = FileLook(table.connection, partition, wanted, room, transcoded)
+        layout = _find_layout(table, number, look)
+        layouts.append(layout)
         looks.append(look)
-        room = room - sum(map(len, look.rows)) if look.rows is not None else 0
+        room = 0 if look.rows is None else room - sum(map(len, look.rows))
+        for row_key, inside in look.positions.items():
+            positions[row_key] += [before + position for position in inside]
+        before += layout.row_count
     _require_content(table, layouts, looks)
-    columns, places = joined(layouts, table.partitions)
-    rows = [look.rows for look in looks if look.rows is not None]
-    return TextTable(
-        layouts,
-        tuple(table.partitions),
-        columns,
-        places,
-        wanted,
-        _positions(layouts, looks),
-        rows if len(rows) == len(looks) else None,
-    )
+    columns, places = _joined(layouts, table.partitions)
+    rows: list[Row] | None = None
+    if before * len(columns) <= SMALL_CELLS and all(look.rows is not None for look in looks):
+        rows = [
+            (*_placed(row, at), row[-1])
+            for look, at in zip(looks, places, strict=True)
+            for row in look.rows or ()
+        ]
+    partitions = tuple(table.partitions)
+    return TextTable(layouts, partitions, columns, places, wanted, dict(positions), rows)
 
 
 def _find_layout(table: OpenTable, number: int, look: FileLook) -> Layout:
+    """Return how a file is read; it is transcoded first where its bytes are not UTF-8."""
     try:
-        return _layout(table, number, look)
+        layout = _layout(table, number, look)
     except duckdb.Error as error:
-        if not is_encoding_error(error) or look.transcoded:
+        if look.transcoded or not is_encoding_error(error):
             raise
-    table.transcode(number)
-    look.transcoded = True
-    return replace(_layout(table, number, look), transcoded=True)
+        table.transcode(number)
+        look.transcoded = True
+        layout = _layout(table, number, look)
+    return replace(layout, transcoded=look.transcoded)
 
 
 def _layout(table: OpenTable, number: int, look: FileLook) -> Layout:
@@ -293,16 +247,6 @@ def _layout(table: OpenTable, number: int, look: FileLook) -> Layout:
     if table.format == "jsonl":
         return json_lines.find_layout(table.connection, file, look)
     return delimited.find_layout(table.connection, file, look, tabs=table.format == "tsv")
-
-
-def _positions(layouts: Sequence[Layout], looks: Sequence[FileLook]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    before = 0
-    for layout, look in zip(layouts, looks, strict=True):
-        for row_key, positions in look.positions.items():
-            found.setdefault(row_key, []).extend(before + position for position in positions)
-        before += layout.row_count
-    return found
 
 
 def _require_content(
@@ -313,13 +257,10 @@ def _require_content(
     empty = (look.rows and all(row[0] == "{}" for row in look.rows) for look in looks)
     if table.format == "jsonl" and all(empty):
         raise TableReadError("none of its objects has a key; write the file again")
-    if any(look.has_values for look in looks):
-        return
     named = any(
         column.name not in {f"column{i}", "json"}
         for layout in layouts
         for i, column in enumerate(layout.columns)
     )
-    if named:
-        return
-    raise TableReadError("it holds neither column names nor values; write the file again")
+    if not named and not any(look.has_values for look in looks):
+        raise TableReadError("it holds neither column names nor values; write the file again")
