@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -14,14 +13,10 @@ from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds, Listing
 from pneuma_assets.core.sources.files.arrow import ArrowTable
 from pneuma_assets.core.sources.files.iceberg import arrow_table, explained
 from pneuma_assets.core.sources.files.source import InMemorySource
-from pneuma_assets.core.sources.files.staging import working
+from pneuma_assets.core.sources.files.staging import reading
 from pneuma_assets.core.sources.filters import no_match_error
 from pneuma_assets.core.sources.names import escape, escape_segment, unescape
-from pneuma_assets.core.tables import (
-    Problem,
-    TableRef,
-    content_hash,
-)
+from pneuma_assets.core.tables import Problem, TableRef, content_hash
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
@@ -34,31 +29,6 @@ _AT_ONCE = 8
 """Tables whose metadata is asked for at once while listing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patterns:
-    """Which tables are wanted, by `namespace.table` with `*` and `?`; none means all."""
-
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-
-    def want(self, identifier: Identifier) -> bool:
-        """Tell whether a table is wanted."""
-        name = ".".join(identifier)
-        if any(fnmatchcase(name, pattern) for pattern in self.exclude):
-            return False
-        return self._includes(name)
-
-    def error(self, source: str, tables: Sequence[Identifier]) -> SourceError:
-        """Return the error of patterns that let through none of the tables that there are."""
-        names = [".".join(table) for table in tables]
-        if any(map(self._includes, names)):
-            return no_match_error(source, "exclude", self.exclude, names)
-        return no_match_error(source, "include", self.include, names)
-
-    def _includes(self, name: str) -> bool:
-        return not self.include or any(fnmatchcase(name, pattern) for pattern in self.include)
-
-
 class IcebergCatalogSource(InMemorySource):
     """One catalogue; ids are `source/namespace/table`, with a part for each level of namespaces.
 
@@ -67,11 +37,16 @@ class IcebergCatalogSource(InMemorySource):
     """
 
     def __init__(
-        self, name: str, connect: Callable[[], "Catalog"], patterns: Patterns | None = None
+        self,
+        name: str,
+        connect: Callable[[], "Catalog"],
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
     ) -> None:
+        """Take patterns of `namespace.table`, with `*` and `?`; to include none means all."""
         self.name = name
         self._connect = connect
-        self._patterns = patterns or Patterns()
+        self._include, self._exclude = include, exclude
 
     @cached_property
     def _catalog(self) -> "Catalog":
@@ -87,9 +62,13 @@ class IcebergCatalogSource(InMemorySource):
         try:
             with explained():
                 there = _identifiers(self._catalog)
-                wanted = sorted(filter(self._patterns.want, there))
+                included = [t for t in there if not self._include or _matches(t, self._include)]
+                wanted = sorted(t for t in included if not _matches(t, self._exclude))
                 if there and not wanted:
-                    raise self._patterns.error(self.name, there)
+                    key, given = "include", self._include
+                    if included:
+                        key, given = "exclude", self._exclude
+                    raise no_match_error(self.name, key, given, [".".join(t) for t in there])
                 with ThreadPoolExecutor(_AT_ONCE) as pool:
                     found = list(pool.map(self._reference, wanted))
         except (TableReadError, OSError) as error:
@@ -139,11 +118,15 @@ class IcebergCatalogSource(InMemorySource):
     @contextmanager
     def opened(self, ref: TableRef) -> Iterator[ArrowTable]:
         """Open a table for one call; explain in one line what goes wrong."""
-        with working(self.database, ref) as (connection, _):
+        with reading(self.database, ref) as (connection, _):
             with explained():
                 identifier = tuple(map(unescape, ref.table_id.split("/")[1:]))
                 table = self._catalog.load_table(identifier)
             yield arrow_table(connection, table)
+
+
+def _matches(identifier: Identifier, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(".".join(identifier), pattern) for pattern in patterns)
 
 
 def connect(name: str, properties: Mapping[str, str], local_files: Path | None = None) -> "Catalog":

@@ -8,7 +8,7 @@ import io
 import os
 import re
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from pyiceberg.io import FileIO, InputFile, InputStream, OutputFile, load_file_io
@@ -36,27 +36,20 @@ class _ReadingIO(FileIO):
 
     def new_output(self, location: str) -> OutputFile:
         """Refuse; raises `io.UnsupportedOperation`."""
-        _refuse(location)
+        raise io.UnsupportedOperation(f"nothing is written to {location}")
 
     def delete(self, location: str | InputFile | OutputFile) -> None:
         """Refuse; raises `io.UnsupportedOperation`."""
-        _refuse(location)
-
-
-def _refuse(location: object) -> NoReturn:
-    raise io.UnsupportedOperation(f"nothing is written to {location}")
+        raise io.UnsupportedOperation(f"{location} is not deleted")
 
 
 class StorageIO(_ReadingIO):
     """Reads what lies below a table's location, and writes nothing."""
 
     def __init__(self, storage: Storage, folder: str, location: str) -> None:
-        """Take where a table is.
+        """Take where a table is: its folder there, and where its metadata says it is.
 
-        Args:
-            storage: Keeps its files.
-            folder: Its path there, with a final `/` unless it is the root.
-            location: Where its metadata says it is.
+        The folder has a final `/` unless it is the root.
         """
         super().__init__()
         self._storage = storage

@@ -10,7 +10,7 @@ appears: what people wrote about it is kept under that id.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count
+from itertools import chain, count, takewhile
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds, Listing
@@ -65,17 +65,25 @@ def unread(paths: Iterable[str]) -> dict[str, str]:
     """Return the first path of each kind of unread file, with the cause and how many there are."""
     kinds: dict[str, list[str]] = {}
     for path in sorted(paths):
-        name = path.rpartition("/")[2]
-        if is_hidden(name):
-            kinds.setdefault(_HIDDEN, []).append(path)
-        elif (suffix := _suffix(name)) in _CAUSES:
-            kinds.setdefault(f"it ends in {suffix}: {_CAUSES[suffix]}", []).append(path)
-        elif suffix in COMPRESSIONS and parse_file_name(name) is None:
-            packed = _suffix(uncompressed(name))
-            if packed in {*FORMATS, ".tar"}:
-                cause = _UNPACK if packed == ".tar" else _PACKED
-                kinds.setdefault(f"it ends in {packed}{suffix}: {cause}", []).append(path)
-    return {found[0]: f"{cause}{_others(len(found) - 1)}" for cause, found in kinds.items()}
+        if cause := _why_unread(path.rpartition("/")[2]):
+            kinds.setdefault(cause, []).append(path)
+    return {
+        first: f"{cause} (and so are {len(more):,} others left out)" if more else cause
+        for cause, (first, *more) in kinds.items()
+    }
+
+
+def _why_unread(name: str) -> str:
+    """Return why a file that may be meant as a table is none; empty where it is not meant so."""
+    suffix = _suffix(name)
+    packed = _suffix(uncompressed(name))
+    if is_hidden(name):
+        return _HIDDEN
+    if suffix in _CAUSES:
+        return f"it ends in {suffix}: {_CAUSES[suffix]}"
+    if suffix in COMPRESSIONS and parse_file_name(name) is None and packed in {*FORMATS, ".tar"}:
+        return f"it ends in {packed}{suffix}: {_UNPACK if packed == '.tar' else _PACKED}"
+    return ""
 
 
 def _suffix(name: str) -> str:
@@ -83,21 +91,9 @@ def _suffix(name: str) -> str:
     return f".{suffix.lower()}" if dot and stem else ""
 
 
-def _others(count: int) -> str:
-    return f" (and so are {count:,} others left out)" if count else ""
-
-
 _FORMAT_ORDER = {
     name: order for order, name in enumerate(dict.fromkeys([*FORMATS.values(), "delta", "iceberg"]))
 }
-
-
-@dataclass(slots=True)
-class Documents:
-    """The documents of one folder: by name, and those that speak of the whole folder."""
-
-    by_key: dict[str, FileEntry] = field(default_factory=dict)
-    shared: list[FileEntry] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -143,10 +139,6 @@ class Candidate:
         return self.folder, self.stem, self.is_folder, form, self.file_name, self.inside
 
 
-Locate = Callable[[str], str]
-"""Turns a path into the location that the references keep."""
-
-
 LookInside = Callable[[TableRef], Sequence[str]]
 """Returns the names of the tables in a file that may hold several; raises `TableReadError`."""
 
@@ -154,7 +146,7 @@ LookInside = Callable[[TableRef], Sequence[str]]
 def list_files(
     source: str,
     walk: Walk,
-    locate: Locate,
+    locate: Callable[[str], str],
     known: KnownIds = NONE_KNOWN,
     look_inside: LookInside = lambda _: (),
 ) -> Listing:
@@ -163,7 +155,7 @@ def list_files(
     Args:
         source: First part of every id.
         walk: All files, tables or not.
-        locate: Turns a path into a location.
+        locate: Turns a path into the location that a reference keeps.
         known: Ids that tables have already.
         look_inside: Opens files that hold several tables; no other file is opened.
     """
@@ -173,17 +165,17 @@ def list_files(
     entries = [e for e in walk.entries if not closed or root_of(e.path, closed) is None]
     lister = _Lister(source, locate, known)
     for obstacle in walk.obstacles:
-        lister.tell(obstacle.path, obstacle.cause)
+        lister.report(obstacle.path, obstacle.cause)
         if obstacle.is_folder and obstacle.path not in states:
             lister.unlisted.append(f"{lister.path_id(obstacle.path)}/")
     unseen = lister.sort(entries)
     for folder in sorted(unseen):
-        lister.tell(folder, UNFINISHED)
+        lister.report(folder, UNFINISHED)
     unknown = {states[o.path] for o in walk.obstacles if o.path in states and not o.left_out}
     for folder in sorted(unseen | unknown):
         lister.keep_folder(folder)
     for path, cause in unread(e.path for e in lister.loose).items():
-        lister.tell(path, cause)
+        lister.report(path, cause)
     tables = lister.tables(lister.look_into(look_inside))
     return Listing(tables, lister.problems, lister.unlisted, bare=walk.bare)
 
@@ -191,12 +183,13 @@ def list_files(
 class _Lister:
     """Sorts the files of a source into tables and documents; opens none by itself."""
 
-    def __init__(self, source: str, locate: Locate, known: KnownIds) -> None:
+    def __init__(self, source: str, locate: Callable[[str], str], known: KnownIds) -> None:
         self._source = source
         self._locate = locate
         self._known = known
         self._candidates: dict[tuple[str, str], Candidate] = {}
-        self._documents: dict[str, Documents] = defaultdict(Documents)
+        self._documents: dict[tuple[str, str], FileEntry] = {}  # by folder and name
+        self._shared: dict[str, list[FileEntry]] = defaultdict(list)  # of a whole folder
         self._parts: Mapping[str, Mapping[str, FileName]] = {}
         self.loose: Sequence[FileEntry] = ()
         self.problems: list[Problem] = []
@@ -206,15 +199,17 @@ class _Lister:
         """Return the id of a file or folder that is not a table, to name it in a problem."""
         return f"{self._source}/{escape(path)}"
 
-    def tell(self, path: str, cause: str) -> None:
+    def report(self, path: str, cause: str) -> None:
         """Name what is no table, and why."""
         self.problems.append(Problem(self.path_id(path), "listing", cause))
 
     def keep_folder(self, folder: str) -> None:
         """Keep what tables in the place of a folder were known as."""
+        self.unlisted += sorted({*self._ids_at(folder), self.path_id(folder or self._source)})
+
+    def _ids_at(self, folder: str) -> list[str]:
         place = self._locate(f"{folder}{PARTITION_MARK}")
-        ids = {table_id for (location, _), table_id in self._known.items() if location == place}
-        self.unlisted += sorted(ids | {self.path_id(folder or self._source)})
+        return [table_id for (location, _), table_id in self._known.items() if location == place]
 
     def sort(self, entries: Sequence[FileEntry]) -> set[str]:
         """Tell tables and documents apart; return the folders of tables that are being written."""
@@ -228,14 +223,23 @@ class _Lister:
         self._parts = parts_of_folders(self.loose, marks)
         data = [e for e in self.loose if {TEMPORARY, DELTA_LOG}.isdisjoint(e.path.split("/")[:-1])]
         for entry in data:
-            self._add_file(entry)
+            folder, _, name = entry.path.rpartition("/")
+            # One of Spark's that is no part of its folder was written by a job that has not ended.
+            said = None if parse_part_name(name) else parse_file_name(name)
+            if (said := self._part(entry) or said) is not None:
+                self._add(entry, said)
         for entry in entries:
-            self._add_document(entry)
+            folder, _, name = entry.path.rpartition("/")
+            if self._part(entry):
+                continue
+            if is_folder_document(name):
+                self._shared[folder].append(entry)
+            elif parse_file_name(name) is None and (document := document_key(name)) is not None:
+                self._documents[folder, document] = entry
         self._add_json(data)
         self._drop_aliases()
-        writing = {
-            f if (r := _partition_root(f)) is None else r for f in marks if marks[f].unfinished
-        }
+        unfinished = [folder for folder, mark in marks.items() if mark.unfinished]
+        writing = {f if (r := _partition_root(f)) is None else r for f in unfinished}
         return {folder for folder in writing if self._take_out(folder)}
 
     def look_into(self, look_inside: LookInside) -> Iterator[Candidate]:
@@ -258,11 +262,11 @@ class _Lister:
             try:
                 names = look_inside(ref)
             except TableReadError as error:
-                self.tell(candidate.location, str(error))
+                self.report(candidate.location, str(error))
                 self._keep_inside(candidate)
                 continue
             if "" in names and candidate.format in HOLDERS:
-                self.tell(candidate.location, "a table in it has no name; rename that table")
+                self.report(candidate.location, "a table in it has no name; rename that table")
                 self._keep_inside(candidate)
                 names = [name for name in names if name]
             yield from (replace(candidate, inside=name) for name in names)
@@ -289,34 +293,22 @@ class _Lister:
             )
         return sorted(tables, key=lambda table: table.table_id)
 
+    def _part(self, entry: FileEntry) -> FileName | None:
+        """Return what the name of a file says that is one of several of its folder's table."""
+        folder, _, name = entry.path.rpartition("/")
+        return self._parts.get(folder, {}).get(name)
+
     def _add(self, entry: FileEntry, said: FileName, *, unsure: bool = False) -> None:
         """Count a file to its table: itself, or the folder of its partitions or parts."""
         folder, _, name = entry.path.rpartition("/")
         root = _partition_root(folder)
-        if root is None and not unsure and name in self._parts.get(folder, {}):
+        if root is None and not unsure and self._part(entry):
             root = folder
         table = Candidate(folder, said.stem, name, said.format, entry.path)
         if root is not None:
             table = self._folder(root, said.format)
         table.unsure = unsure
         self._candidates.setdefault((table.location, table.format), table).files.append(entry)
-
-    def _add_file(self, entry: FileEntry) -> None:
-        folder, _, name = entry.path.rpartition("/")
-        # One of Spark's that is no part of its folder was written by a job that has not ended.
-        said = None if parse_part_name(name) else parse_file_name(name)
-        said = self._parts.get(folder, {}).get(name) or said
-        if said is not None:
-            self._add(entry, said)
-
-    def _add_document(self, entry: FileEntry) -> None:
-        folder, _, name = entry.path.rpartition("/")
-        if name in self._parts.get(folder, {}):
-            return
-        if is_folder_document(name):
-            self._documents[folder].shared.append(entry)
-        elif parse_file_name(name) is None and (document := document_key(name)) is not None:
-            self._documents[folder].by_key[document] = entry
 
     def _add_json(self, data: Iterable[FileEntry]) -> None:
         """Add `.json` files that are no table's documents; their content tells what they are."""
@@ -325,10 +317,10 @@ class _Lister:
         for entry in data:
             folder, _, name = entry.path.rpartition("/")
             said = parse_json_name(name)
-            is_part = name in self._parts.get(folder, {}) or parse_part_name(name) is not None
+            is_part = self._part(entry) or parse_part_name(name)
             if said is None or is_part or (folder, said.stem) in named or is_folder_document(name):
                 continue
-            self._documents[folder].by_key.pop(document_key(name) or "", None)
+            self._documents.pop((folder, document_key(name) or ""), None)
             self._add(entry, said, unsure=True)
 
     def _drop_aliases(self) -> None:
@@ -344,12 +336,10 @@ class _Lister:
 
     def _take_out(self, folder: str) -> bool:
         """Take tables out that are being written; tell whether there are any, now or before."""
-        path = f"{folder}{PARTITION_MARK}"
-        written = [key for key in self._candidates if key[0] == path]
+        written = [key for key in self._candidates if key[0] == f"{folder}{PARTITION_MARK}"]
         for key in written:
             del self._candidates[key]
-        place = self._locate(path)
-        return bool(written) or any(location == place for location, _ in self._known)
+        return bool(written or self._ids_at(folder))
 
     def _keep_inside(self, file: Candidate) -> None:
         """Keep what tables in a file were known as, or would be."""
@@ -381,22 +371,21 @@ class _Lister:
 
     def _documents_of(self, table: Candidate) -> list[FileEntry]:
         """Return the table's own documents first, then those of its folder, each once."""
-        beside = self._documents.get(table.folder, Documents())
-        found = []
-        for suffix in DOCUMENT_SUFFIXES:
-            keys = dict.fromkeys((table.stem + suffix, table.file_name + suffix))
-            found += [beside.by_key[key] for key in keys if key in beside.by_key]
+        names = dict.fromkeys((table.stem, table.file_name))
+        keys = [(table.folder, name + suffix) for suffix in DOCUMENT_SUFFIXES for name in names]
+        found = [self._documents[key] for key in keys if key in self._documents]
         own = table.location.rstrip(PARTITION_MARK)
         if table.is_folder and own != table.folder:
-            found += self._documents.get(own, Documents()).shared
-        return found + [one for one in beside.shared if one.path != table.location]
+            found += self._shared.get(own, ())
+        beside = self._shared.get(table.folder, ())
+        return found + [one for one in beside if one.path != table.location]
 
 
 def _partition_root(folder: str) -> str | None:
     """Return the folder above the first `key=value` folder of a path, None if there is none."""
     parts = folder.split("/")
-    depth = next((depth for depth, part in enumerate(parts) if is_partition(part)), None)
-    return None if depth is None else "/".join(parts[:depth])
+    above = [*takewhile(lambda part: not is_partition(part), parts)]
+    return None if len(above) == len(parts) else "/".join(above)
 
 
 def _version(files: Sequence[FileEntry], documents: Sequence[FileEntry]) -> str:

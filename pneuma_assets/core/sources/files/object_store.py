@@ -6,7 +6,6 @@ row groups that are wanted. Either way memory is bounded. Reads fail if an objec
 between two of them, rather than mix two versions.
 """
 
-import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -34,14 +33,14 @@ _STAMPS = ("etag", "ETag", "content_md5", "md5Hash", "generation", "crc32c")
 """What stores call that by which they tell two contents of an object apart; the first counts."""
 _TIMES = ("updated", "last_modified", "LastModified", "mtime", "created")
 
-MakeFileSystem = Callable[[], AbstractFileSystem]
-"""Makes the file system when it is first needed."""
-
 
 class ObjectStorage:
-    """The objects below a root (`bucket/prefix`) of a file system, at addresses `scheme://root`."""
+    """The objects below a root (`bucket/prefix`) of a file system, at addresses `scheme://root`.
 
-    def __init__(self, scheme: str, root: str, make: MakeFileSystem) -> None:
+    `make` makes the file system when it is first needed.
+    """
+
+    def __init__(self, scheme: str, root: str, make: Callable[[], AbstractFileSystem]) -> None:
         self._scheme = scheme
         self._root = root.strip("/")
         self._make = make
@@ -65,8 +64,8 @@ class ObjectStorage:
                 self._files.ls(self._root.partition("/")[0])  # Or a missing one would be empty.
         entries = []
         for key, info in found.items():
-            path = key.lstrip("/").removeprefix(f"{self._root}/")
-            if path != key.lstrip("/") and path and not is_left_out(path):
+            before, _, path = key.lstrip("/").partition(f"{self._root}/")
+            if not before and path and not is_left_out(path):
                 entries.append(_entry(path, info))
         return Walk(sorted(entries, key=lambda entry: entry.path))
 
@@ -156,8 +155,7 @@ def _entry(path: str, info: Mapping[str, Any]) -> FileEntry:
     size = info.get("size") or 0
     stamp = next((str(info[name]).strip('"') for name in _STAMPS if info.get(name)), "")
     at = next((at for name in _TIMES if (at := _seconds(info.get(name))) is not None), None)
-    version = f"{size}-{stamp or at}"
-    return FileEntry(path, version, at, f"{size}-{stamp}" if stamp else None)
+    return FileEntry(path, f"{size}-{stamp or at}", at, f"{size}-{stamp}" if stamp else None)
 
 
 def _seconds(value: object) -> float | None:
@@ -215,9 +213,9 @@ class _RangeFileSystem(AbstractFileSystem):  # type: ignore[misc] # fsspec is un
         return info
 
     def _open(self, path: str, *_: Any, **__: Any) -> "SharedHandle":
-        return SharedHandle(partial(self._object, path))
+        return SharedHandle(partial(self._open_object, path))
 
-    def _object(self, path: str) -> BinaryIO:
+    def _open_object(self, path: str) -> BinaryIO:
         first, key = self._first(path), _key_of(path)
         if hasattr(self._files, "open_version"):
             pinned: BinaryIO = self._files.open_version(first, _BLOCK_BYTES)
@@ -230,11 +228,12 @@ class _RangeFileSystem(AbstractFileSystem):  # type: ignore[misc] # fsspec is un
 
 
 def _key_of(path: str) -> str:
+    """Return the key that a name of `name_for` spells."""
     spelled = path.removeprefix(f"{_PROTOCOL}://").partition("/")[0]
     return bytes.fromhex(spelled).decode("utf-8", "surrogateescape")
 
 
-class SharedHandle(io.RawIOBase):
+class SharedHandle:
     """A handle that opens its file once for every thread that reads it.
 
     DuckDB 2.0 opens a Parquet file of a Python file system once and lets its threads `seek` and
@@ -244,39 +243,20 @@ class SharedHandle(io.RawIOBase):
     """
 
     def __init__(self, open_file: Callable[[], BinaryIO]) -> None:
+        self.closed = False
         self._open_file = open_file
         self._files = {get_ident(): open_file()}
 
-    def seekable(self) -> bool:
-        """Return that it can be read anywhere."""
-        return True
-
-    def readable(self) -> bool:
-        """Return that it can be read."""
-        return True
-
-    def tell(self) -> int:
-        """Return where this thread reads next, in bytes."""
-        return self._file().tell()
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Say where this thread reads next and return it, in bytes from the beginning."""
-        return self._file().seek(offset, whence)
-
-    def read(self, size: int | None = -1) -> bytes:
-        """Return up to `size` bytes from this thread's place on, all of the rest if negative."""
-        return self._file().read(-1 if size is None else size)
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of this thread's file."""
+        if self.closed:
+            raise ValueError("it is closed")
+        if get_ident() not in self._files:
+            self._files[get_ident()] = self._open_file()
+        return getattr(self._files[get_ident()], name)
 
     def close(self) -> None:
         """Close the file for every thread."""
-        super().close()
+        self.closed = True
         for file in [*self._files.values()]:
             file.close()
-
-    def _file(self) -> BinaryIO:
-        file = self._files.get(get_ident())
-        if file is None:
-            if self.closed:
-                raise ValueError("it is closed")
-            file = self._files[get_ident()] = self._open_file()
-        return file

@@ -166,50 +166,71 @@ class OpenTable:
 def opened(
     database: duckdb.DuckDBPyConnection, storage: Storage, ref: TableRef
 ) -> Iterator[OpenTable]:
-    """Open a connection to the database in memory, and a temporary folder for a table's files.
+    """Open a table's files with a connection to the database in memory and a temporary folder.
 
     Raises:
         TableReadError: Also for what DuckDB or the disk raise inside the `with` block.
     """
-    with working(database, ref) as (connection, scratch):
+    with reading(database, ref) as (connection, scratch):
         table = OpenTable(connection, scratch, storage, storage.path(ref.location), ref.format)
         with table.undo:
             yield table
 
 
 @contextmanager
-def working(
+def reading(
     database: duckdb.DuckDBPyConnection, ref: TableRef
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """Give a connection and a temporary folder to read one table with.
 
     Raises:
-        TableReadError: Also for what DuckDB or the disk raise inside the `with` block.
+        TableReadError: It names the table, the cause and the remedy in one line, also for what
+            DuckDB or the disk raise inside the `with` block.
     """
     scratch = Path(tempfile.mkdtemp(prefix="pneuma-"))
     try:
-        with _explained(ref, scratch), database.cursor() as connection:
+        with database.cursor() as connection:
             yield connection, scratch
+    except (TableReadError, SourceError, *_FORESEEN) as error:
+        raise TableReadError(
+            f"{ref.location} cannot be read{_cause(error, ref.format, scratch)}"
+        ) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _cause(error: Exception, file_format: str, scratch: Path) -> str:
+    if isinstance(error, TableReadError | SourceError):  # its folder, too, may be gone
+        return f": {error}"
+    if isinstance(error, FileNotFoundError):
+        return f": {GONE}"
+    if isinstance(error, PermissionError):
+        return ": permission denied; allow this user to read it"
+    cause = session.reason(error, scratch) or type(error).__name__
+    if cause in {GONE, REPLACED} or cause.startswith(SERVER_SAYS):
+        return f": {cause}"
+    remedy = _SIMPLER if isinstance(error, duckdb.InternalException) else _remedy(cause)
+    return f" as {file_format}: {cause}; {remedy}"
 
 
 def _partition_folders(path: str) -> list[str]:
     return [
         f"{quote(key, safe='', errors='replace')}="
         f"{quote(value, safe=_PARTITION_CHARACTERS, errors='replace')}"
-        for key, _, value in (part.partition("=") for part in path.split("/") if is_partition(part))
+        for key, value in _partitions_in(path)
     ]
 
 
 def _partition_values(path: str) -> dict[str, str | None]:
     """Return what the folders of a file say of its rows, as they spell it."""
-    parts = (part.partition("=") for part in path.split("/") if is_partition(part))
-    values = {unquote(key): unquote(value, errors="replace") for key, _, value in parts}
     return {
-        _printable(key): None if value == _NO_VALUE else _printable(value)
-        for key, value in values.items()
+        _printable(unquote(key)): None if value == _NO_VALUE else _printable(unquote(value))
+        for key, value in _partitions_in(path)
     }
+
+
+def _partitions_in(path: str) -> list[list[str]]:
+    return [part.split("=", 1) for part in path.split("/") if is_partition(part)]
 
 
 def _printable(text: str) -> str:
@@ -248,28 +269,6 @@ _FORESEEN = (
 )
 _DAMAGED = ("gzip", "end-of-stream", "compress", "corrupt input data", "invalid data stream")
 """What libraries say of compressed data that is cut off or damaged."""
-
-
-@contextmanager
-def _explained(ref: TableRef, scratch: Path) -> Iterator[None]:
-    """Turn what reading raises into one line that names the table, the cause and the remedy."""
-    try:
-        yield
-    except (TableReadError, SourceError) as error:  # its folder, too, may be gone
-        raise TableReadError(f"{ref.location} cannot be read: {error}") from error
-    except FileNotFoundError as error:
-        raise TableReadError(f"{ref.location} cannot be read: {GONE}") from error
-    except PermissionError as error:
-        cause = "permission denied; allow this user to read it"
-        raise TableReadError(f"{ref.location} cannot be read: {cause}") from error
-    except _FORESEEN as error:
-        cause = session.reason(error, scratch) or type(error).__name__
-        if cause in {GONE, REPLACED} or cause.startswith(SERVER_SAYS):
-            raise TableReadError(f"{ref.location} cannot be read: {cause}") from error
-        raise TableReadError(
-            f"{ref.location} cannot be read as {ref.format}: {cause}; "
-            f"{_SIMPLER if isinstance(error, duckdb.InternalException) else _remedy(cause)}"
-        ) from error
 
 
 _SIMPLER = f"DuckDB {duckdb.__version__} cannot; flatten its nested values, or remove it"

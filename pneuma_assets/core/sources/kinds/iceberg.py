@@ -161,12 +161,10 @@ class IcebergSourceConfig(SourceConfig):
         with extra_for("a source of type iceberg", SourceError):
             from pneuma_assets.core.sources.files.iceberg_catalog import (
                 IcebergCatalogSource,
-                Patterns,
                 connect,
             )
 
         properties = self.catalog_properties(environ)
-        patterns = Patterns(self.include, self.exclude)
         name = self.catalog_name or self.name
         connecting = partial(connect, name, properties, self.local_files or self._local_warehouse())
-        return IcebergCatalogSource(self.name, connecting, patterns)
+        return IcebergCatalogSource(self.name, connecting, self.include, self.exclude)
