@@ -7,10 +7,9 @@ numbers with a decimal comma, which get a point, so that all else knows them for
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -19,13 +18,13 @@ from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
 from pneuma_assets.core.sources.files.layout import (
     SAMPLED_ROWS,
-    FileLook,
     Layout,
     Options,
+    TextFile,
     literal,
     written,
 )
-from pneuma_assets.core.text.encoding import HEAD_BYTES, read_head
+from pneuma_assets.core.text.encoding import HEAD_BYTES
 
 _FIRST_ROWS = 1_000
 """A column that has other cells in these is not looked at further."""
@@ -38,65 +37,45 @@ _SEEN = re.compile(rb"[0-9],[0-9]")
 _SEEN_QUOTED = re.compile(rb'"[ +-]*[0-9][0-9.]*,[0-9]+ *"')
 
 
-def decimal_columns(
-    connection: duckdb.DuckDBPyConnection,
-    file: str,
-    sql: str,
-    kinds: Sequence[str],
-    nulls: str,
-    delimiter: str,
-) -> list[int]:
-    """Return the positions of the columns that are such numbers.
-
-    Args:
-        connection: Where to read.
-        file: The file's name.
-        sql: How it is read, cells as text.
-        kinds: The types of its columns; only those of text are looked at.
-        nulls: Spellings of no value, as SQL.
-        delimiter: What parts its cells.
-    """
+def _decimal_columns(file: TextFile, sql: str, kinds: Sequence[str], delimiter: str) -> list[int]:
+    """Return the positions of columns of such numbers, among those of text, as `sql` reads them."""
     by_commas = delimiter == ","
-    head, _ = read_head(Path(file))
-    if not (_SEEN_QUOTED if by_commas else _SEEN).search(head):
+    if not (_SEEN_QUOTED if by_commas else _SEEN).search(file.head):
         return []
     found = [position for position, kind in enumerate(kinds) if kind == "VARCHAR"]
     for rows in (f" LIMIT {_FIRST_ROWS}", ""):
         if not found:
             return []
-        cells = f"SELECT * FROM {Relation(sql).aliased(len(kinds))}{rows}"
         told = (
-            f"bool_and(CASE WHEN c{at} NOT IN ({nulls}) "
+            f"bool_and(CASE WHEN c{at} NOT IN ({_NULLS}) "
             f"THEN regexp_full_match(c{at}, {literal(_NUMBER)}) END), "
             f"bool_or(regexp_full_match(c{at}, {literal(_CERTAIN if by_commas else _LIKELY)}))"
             for at in found
         )
-        (answers,) = connection.execute(
-            f"SELECT {', '.join(told)} FROM ({cells})", [file]
-        ).fetchall()
+        cells = f"SELECT * FROM {Relation(sql).aliased(len(kinds))}{rows}"
+        (answers,) = file.ask(f"SELECT {', '.join(told)} FROM ({cells})").fetchall()
         pairs = zip(found, answers[::2], answers[1::2], strict=True)
         found = [at for at, every, one in pairs if every and (one or rows)]
     return found
 
 
-def evident_delimiter(file: str) -> str:
+def _evident_delimiter(head: bytes) -> str:
     """Return what parts the cells of a file whose commas may be decimal; empty: nothing is evident.
 
     It stands in every line equally often, and in the first there is no comma. DuckDB takes the
     commas for delimiters where every cell has one.
     """
-    head, _ = read_head(Path(file))
     complete = head if len(head) < HEAD_BYTES else head.rpartition(b"\n")[0]
     lines = [line for line in complete.splitlines() if line.strip()][:_FIRST_ROWS]
     if len(lines) < 2 or b"," in lines[0] or not any(_SEEN.search(line) for line in lines):
         return ""
-    signs = (sign for sign in (";", "\t", "|") if sign.encode() in lines[0])
-    return next(
-        (sign for sign in signs if len({line.count(sign.encode()) for line in lines}) == 1), ""
-    )
+    for sign in (b";", b"\t", b"|"):
+        if sign in lines[0] and len({line.count(sign) for line in lines}) == 1:
+            return sign.decode()
+    return ""
 
 
-def with_points(sql: str, width: int, positions: Sequence[int]) -> str:
+def _with_points(sql: str, width: int, positions: Sequence[int]) -> str:
     """Return how to read a file so that these columns have a decimal point: 1234.56."""
     cells = (
         f"replace(replace(c{at}, '.', ''), ',', '.')" if at in positions else f"c{at}"
@@ -143,25 +122,19 @@ class Dialect:
         """Whether the only column's name holds a delimiter: another one was not recognised."""
         return len(self.columns) == 1 and any(sign in self.columns[0][0] for sign in _DELIMITERS)
 
-    def passes_over(self, file: str, row_count: int) -> bool:
+    def passes_over(self, file: TextFile, row_count: int) -> bool:
         """Tell whether lines that DuckDB skips look like rows, and no better ones follow."""
         skipped = int(self.signs["skip"])
         if skipped == 0 or (self.has_header and row_count > skipped):
             return False
-        lines = read_head(Path(file))[0].splitlines()[:skipped]
+        lines = file.head.splitlines()[:skipped]
         return any(self.signs["delim"].strip("'").encode() in line for line in lines)
 
 
-def find_layout(
-    connection: duckdb.DuckDBPyConnection, file: str, look: FileLook, *, tabs: bool
-) -> Layout:
+def find_layout(file: TextFile, *, tabs: bool) -> Layout:
     """Read a CSV file by the strictest options that work.
 
-    Args:
-        connection: Where to read.
-        file: The file's name.
-        look: Reads all of it by the options found.
-        tabs: Whether its name promises tabs; they are tried first.
+    `tabs` says that its name promises tabs: they are tried first.
 
     Raises:
         duckdb.Error: No options work.
@@ -169,45 +142,39 @@ def find_layout(
     failure: duckdb.Error | None = None
     for options, announced in _attempts(_announced(file, tabs=tabs)):
         try:
-            dialect = sniff(connection, file, {**options, **announced})
+            dialect = _sniff(file, {**options, **announced})
             check_width(len(dialect.columns))
             if dialect.undelimited and (announced or options == _STRICT):
                 continue  # not the announced delimiter, or ragged rows hide it
             for quotes in _quotes(dialect, options):
                 try:
-                    layout = _read(connection, file, dialect, {**quotes, **options}, look)
+                    layout = _read(file, dialect, {**quotes, **options})
                 except duckdb.Error as error:
-                    look.judge(error)
+                    file.judge(error)
                     failure = error
                     continue
-                passed_over = "skip" not in announced and dialect.passes_over(
-                    file, layout.row_count
-                )
-                if options == _STRICT and passed_over:
+                skips = options == _STRICT and "skip" not in announced
+                if skips and dialect.passes_over(file, layout.row_count):
                     break  # the beginning of ragged rows was taken for a preamble
                 return layout
         except duckdb.Error as error:
-            look.judge(error)
+            file.judge(error)
             failure = error
     raise failure or duckdb.InvalidInputException("no delimiter can be recognised")
 
 
-def sniff(connection: duckdb.DuckDBPyConnection, file: str, options: Options) -> Dialect:
+def _sniff(file: TextFile, options: Options) -> Dialect:
     """Guess dialect, names and types from the beginning of a file."""
-    found = _sniffed(connection, file, {**options, "nullstr": f"[{_NULLS}]"})
-    columns = _pairs(found["Columns"])
+    found = _sniffed(file, {**options, "nullstr": f"[{_NULLS}]"})
+    columns = [(column["name"], column["type"]) for column in found["Columns"]]
     if found["HasHeader"] and any(name == f"column{i}" for i, (name, _) in enumerate(columns)):
         # A column may be called "NA"; without a list of nulls it keeps its name.
-        plain = _sniffed(connection, file, options)
+        plain = _sniffed(file, options)
         if plain["HasHeader"] and len(plain["Columns"]) == len(columns):
-            names = [name for name, _ in _pairs(plain["Columns"])]
-            columns = [(name, kind) for name, (_, kind) in zip(names, columns, strict=True)]
-    signs = {
-        "delim": found["Delimiter"],
-        "quote": found["Quote"],
-        "escape": found["Escape"],
-        "comment": found["Comment"],
-    }
+            pairs = zip(plain["Columns"], columns, strict=True)
+            columns = [(named["name"], kind) for named, (_, kind) in pairs]
+    signs = {name.lower(): found[name] for name in ("Quote", "Escape", "Comment")}
+    signs["delim"] = found["Delimiter"]
     formats = {"DATE": found["DateFormat"], "TIMESTAMP": found["TimestampFormat"]}
     return Dialect(
         {
@@ -220,29 +187,23 @@ def sniff(connection: duckdb.DuckDBPyConnection, file: str, options: Options) ->
     )
 
 
-def _sniffed(connection: duckdb.DuckDBPyConnection, file: str, options: Options) -> dict[str, Any]:
+def _sniffed(file: TextFile, options: Options) -> dict[str, Any]:
     # Padding in parallel is no matter of the guess.
     options = {name: value for name, value in options.items() if name != "parallel"}
     if "null_padding" in options:
         options = {**options, "strict_mode": "false"}
-    answer = connection.execute(
-        f"SELECT * FROM sniff_csv(?, {written({**_BUFFERS, **options})})", [file]
-    )
+    answer = file.ask(f"SELECT * FROM sniff_csv(?, {written({**_BUFFERS, **options})})")
     names = [column[0] for column in answer.description]
     return dict(zip(names, answer.fetchall()[0], strict=True))
 
 
-def _pairs(columns: Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:
-    return [(column["name"], column["type"]) for column in columns]
-
-
-def _announced(file: str, *, tabs: bool) -> Options:
+def _announced(file: TextFile, *, tabs: bool) -> Options:
     """Return what file or name say of the delimiter, and of lines above the header.
 
     A first line `sep=;` tells Excel the delimiter. Lines of comments begin with `#`; the last one
     may be the header, which has as many delimiters as the line below it.
     """
-    head = read_head(Path(file))[0].removeprefix(b"\xef\xbb\xbf")
+    head = file.head.removeprefix(b"\xef\xbb\xbf")
     if first := _SEP_LINE.match(head):
         return {"delim": literal(first[1].decode()), "skip": "1"}
     lines = head.splitlines()
@@ -252,7 +213,7 @@ def _announced(file: str, *, tabs: bool) -> Options:
         signs = [sign for sign in b",;|\t" if sign in below]
         if not any(above.count(sign) == below.count(sign) for sign in signs):
             return {"skip": str(comments)}
-    delimiter = "\t" if tabs else evident_delimiter(file)
+    delimiter = "\t" if tabs else _evident_delimiter(head)
     return {"delim": literal(delimiter)} if delimiter else {}
 
 
@@ -270,43 +231,31 @@ def _quotes(dialect: Dialect, options: Options) -> Iterator[Options]:
     Where the rows that DuckDB looked at have no quotes, later ones may have the usual ones; a
     strict reading fails if they mean something else. A lenient one must not try that.
     """
-    quote = dialect.signs["quote"] if dialect.signs["quote"] != "''" else literal('"')
-    escape = dialect.signs["escape"] if dialect.signs["escape"] != "''" else quote
-    usual = {"quote": quote, "escape": escape}
+    signs = {name: dialect.signs[name] for name in ("quote", "escape")}
+    quote = signs["quote"] if signs["quote"] != "''" else literal('"')
     if "strict_mode" not in options:
-        yield usual
-    if dialect.signs["quote"] == "''" or "strict_mode" in options:
-        yield {"quote": dialect.signs["quote"], "escape": dialect.signs["escape"]}
+        yield {"quote": quote, "escape": signs["escape"] if signs["escape"] != "''" else quote}
+    if signs["quote"] == "''" or "strict_mode" in options:
+        yield signs
 
 
-def _read(
-    connection: duckdb.DuckDBPyConnection,
-    file: str,
-    dialect: Dialect,
-    options: Options,
-    look: FileLook,
-) -> Layout:
+def _read(file: TextFile, dialect: Dialect, options: Options) -> Layout:
     """Read a file; where later rows are longer than DuckDB guessed, with more columns."""
     columns = list(dialect.columns)
     ragged = "null_padding" in options and "strict_mode" not in options
     for _ in range(_WIDENINGS):
         try:
-            return _read_as(connection, file, dialect, columns, options, look)
+            return _read_as(file, dialect, columns, options)
         except duckdb.Error as error:
             wider = _WIDER.search(" ".join(str(error).split()))
             if not (ragged and wider and int(wider[1]) > len(columns)):
                 raise
             columns += [(f"column{i}", "VARCHAR") for i in range(len(columns), int(wider[1]))]
-    return _read_as(connection, file, dialect, columns, options, look)
+    return _read_as(file, dialect, columns, options)
 
 
 def _read_as(
-    connection: duckdb.DuckDBPyConnection,
-    file: str,
-    dialect: Dialect,
-    columns: Sequence[tuple[str, str]],
-    options: Options,
-    look: FileLook,
+    file: TextFile, dialect: Dialect, columns: Sequence[tuple[str, str]], options: Options
 ) -> Layout:
     names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(columns)))
     every = {
@@ -319,14 +268,14 @@ def _read_as(
     }
     sql = f"read_csv(?, {written(every)})"
     checks = [_misfits(i, kind, dialect.formats) for i, (_, kind) in enumerate(columns)]
-    row_count, misfits = look(file, sql, len(columns), checks)
+    row_count, misfits = file.read(sql, len(columns), checks)
     if row_count > SAMPLED_ROWS and any(misfits):
-        columns = _retyped(connection, file, columns, misfits, options)
+        columns = _retyped(file, columns, misfits, options)
     kinds, delimiter = [kind for _, kind in columns], dialect.signs["delim"].strip("'")
-    numbers = decimal_columns(connection, file, sql, kinds, _NULLS, delimiter)
+    numbers = _decimal_columns(file, sql, kinds, delimiter)
     if numbers:
-        sql = with_points(sql, len(columns), numbers)
-        look(file, sql, len(columns))
+        sql = _with_points(sql, len(columns), numbers)
+        file.read(sql, len(columns))
         columns = [
             (name, "DOUBLE" if i in numbers else kind) for i, (name, kind) in enumerate(columns)
         ]
@@ -349,16 +298,12 @@ def _misfits(position: int, kind: str, formats: Options) -> str:
 
 
 def _retyped(
-    connection: duckdb.DuckDBPyConnection,
-    file: str,
-    columns: Sequence[tuple[str, str]],
-    misfits: Sequence[int],
-    options: Options,
+    file: TextFile, columns: Sequence[tuple[str, str]], misfits: Sequence[int], options: Options
 ) -> list[tuple[str, str]]:
     """Take the types of columns in which later values do not fit from a look at all rows."""
     kinds = ["VARCHAR"] * len(columns)
     try:
-        anew = sniff(connection, file, {**options, "sample_size": "-1"}).columns
+        anew = _sniff(file, {**options, "sample_size": "-1"}).columns
     except duckdb.OutOfMemoryException:
         anew = ()
     if len(anew) == len(columns):

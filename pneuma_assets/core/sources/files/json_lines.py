@@ -7,7 +7,6 @@ is, a number without the zeros that a common type would add.
 import json
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import duckdb
 
@@ -16,9 +15,9 @@ from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
 from pneuma_assets.core.sources.files.layout import (
     SAMPLED_ROWS,
-    FileLook,
     Layout,
     Options,
+    TextFile,
     literal,
     written,
 )
@@ -33,13 +32,13 @@ _OPTIONS: Options = {
 }
 
 
-def find_layout(connection: duckdb.DuckDBPyConnection, file: str, look: FileLook) -> Layout:
+def find_layout(file: TextFile) -> Layout:
     """Read a file of JSON Lines, or of one array, by the strictest options that work.
 
     Raises:
         duckdb.Error: No options work.
     """
-    array = is_array(encoding.decode(encoding.read_head(Path(file))[0]))
+    array = is_array(encoding.decode(file.head))
     first = {**_OPTIONS, "format": "'array'" if array else "'newline_delimited'"}
     every = {**first, "sample_size": "-1"}
     # Of an array nothing can be left out.
@@ -47,29 +46,25 @@ def find_layout(connection: duckdb.DuckDBPyConnection, file: str, look: FileLook
     failure: duckdb.Error | None = None
     for options in (first, every, *lossy):
         try:
-            return _read(connection, file, options, look)
+            return _read(file, options)
         except duckdb.Error as error:
-            look.judge(error)
+            file.judge(error)
             failure = error
     raise failure or duckdb.InvalidInputException("it cannot be read")
 
 
-def _read(
-    connection: duckdb.DuckDBPyConnection, file: str, options: Options, look: FileLook
-) -> Layout:
+def _read(file: TextFile, options: Options) -> Layout:
     typed = f"read_json(?, {written(options)})"
-    found = connection.execute(f"DESCRIBE SELECT * FROM {typed}", [file]).fetchall()
-    check_width(len(found))
-    columns = [(row[0], row[1]) for row in found]
+    columns = [row[:2] for row in file.ask(f"DESCRIBE SELECT * FROM {typed}").fetchall()]
+    check_width(len(columns))
     names = [name for name, _ in columns]
     sql = _as_text(options, names) if _can_be_asked_for(names) else typed
-    row_count, _ = look(file, sql, len(columns))
+    row_count, _ = file.read(sql, len(columns))
     if row_count > SAMPLED_ROWS and "sample_size" not in options:
         values = ", ".join(f"count(c{i})" for i in range(len(columns)))
         # A key or a type that shows only in later rows is an error here. (A result that is not
         # read to its end keeps the connection from being scanned.)
-        every = f"SELECT {values} FROM {Relation(typed).aliased(len(columns))}"
-        connection.execute(every, [file]).fetchall()
+        file.ask(f"SELECT {values} FROM {Relation(typed).aliased(len(columns))}").fetchall()
     lossy = "ignore_errors" in options
     return Layout(sql, tuple(readable_columns(columns)), row_count, lossy)
 

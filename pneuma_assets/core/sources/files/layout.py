@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import duckdb
 
@@ -9,6 +10,7 @@ from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.duckdb.relation import Relation, cells, key, survey
 from pneuma_assets.core.sources.sampling import positions_in
 from pneuma_assets.core.tables import Column
+from pneuma_assets.core.text.encoding import read_head
 
 Options = Mapping[str, str]
 """DuckDB reader options; the values are SQL, and only the readers of formats write them."""
@@ -57,13 +59,14 @@ SAMPLED_ROWS = 20_000
 
 
 @dataclass(slots=True)
-class FileLook:
-    """Reads one file of a table in one pass: all of it if small, else counts and wanted rows.
+class TextFile:
+    """One file of a table while it is found out how to read it.
 
     `room` is the number of cells that may be kept of a small file.
     """
 
     connection: duckdb.DuckDBPyConnection
+    name: str
     partition: Mapping[str, str | None]
     wanted: Mapping[int, int]
     room: int
@@ -72,11 +75,22 @@ class FileLook:
     positions: Mapping[int, Sequence[int]] = field(default_factory=dict)
     has_values: bool = False
 
-    def __call__(
-        self, file: str, sql: str, width: int, checks: Sequence[str] = ()
-    ) -> tuple[int, Sequence[int]]:
-        """Return the number of rows, and what the checks count; the rest stays here."""
-        source = with_partition(Relation(sql, (file,)), width, self.partition)
+    @property
+    def head(self) -> bytes:
+        """Its beginning, unpacked."""
+        return read_head(Path(self.name))[0]
+
+    def ask(self, statement: str) -> duckdb.DuckDBPyConnection:
+        """Run a statement with one mark, for the file's name; its rows can be fetched."""
+        return self.connection.execute(statement, [self.name])
+
+    def read(self, sql: str, width: int, checks: Sequence[str] = ()) -> tuple[int, Sequence[int]]:
+        """Read it in one pass: all of it if it is small, else counts and wanted rows.
+
+        Returns:
+            The number of rows, and what the checks count; the rest stays here.
+        """
+        source = with_partition(Relation(sql, (self.name,)), width, self.partition)
         every = width + len(self.partition)
         self.rows = self._rows(source, every)
         if self.rows is not None:

@@ -14,8 +14,8 @@ from pneuma_assets.core.sources.base import UNALIGNED, Row, SampledRow
 from pneuma_assets.core.sources.duckdb.relation import Relation, rows_at
 from pneuma_assets.core.sources.files import delimited, json_lines
 from pneuma_assets.core.sources.files.layout import (
-    FileLook,
     Layout,
+    TextFile,
     is_encoding_error,
     with_partition,
 )
@@ -203,58 +203,57 @@ def read_text_table(table: OpenTable, wanted: Mapping[int, int]) -> TextTable:
     small = sum(path.stat().st_size for path in paths) <= SMALL_BYTES
     small = small and not any(path.suffix == ".gz" for path in paths)
     room = SMALL_CELLS if small else 0
-    looks, layouts = [], []
+    files, layouts = [], []
     positions: dict[int, list[int]] = defaultdict(list)
     before = 0
-    for number in range(len(paths)):
-        partition, transcoded = table.partitions[number], number in table.transcoded
-        look = FileLook(table.connection, partition, wanted, room, transcoded)
-        layout = _find_layout(table, number, look)
+    for number, partition in enumerate(table.partitions):
+        name, transcoded = table.files[number], number in table.transcoded
+        file = TextFile(table.connection, name, partition, wanted, room, transcoded)
+        layout = _find_layout(table, number, file)
         layouts.append(layout)
-        looks.append(look)
-        room = 0 if look.rows is None else room - sum(map(len, look.rows))
-        for row_key, inside in look.positions.items():
+        files.append(file)
+        room = 0 if file.rows is None else room - sum(map(len, file.rows))
+        for row_key, inside in file.positions.items():
             positions[row_key] += [before + position for position in inside]
         before += layout.row_count
-    _require_content(table, layouts, looks)
+    _require_content(table, layouts, files)
     columns, places = _joined(layouts, table.partitions)
     rows: list[Row] | None = None
-    if before * len(columns) <= SMALL_CELLS and all(look.rows is not None for look in looks):
+    if before * len(columns) <= SMALL_CELLS and all(file.rows is not None for file in files):
         rows = [
             (*_placed(row, at), row[-1])
-            for look, at in zip(looks, places, strict=True)
-            for row in look.rows or ()
+            for file, at in zip(files, places, strict=True)
+            for row in file.rows or ()
         ]
     partitions = tuple(table.partitions)
     return TextTable(layouts, partitions, columns, places, wanted, dict(positions), rows)
 
 
-def _find_layout(table: OpenTable, number: int, look: FileLook) -> Layout:
+def _find_layout(table: OpenTable, number: int, file: TextFile) -> Layout:
     """Return how a file is read; it is transcoded first where its bytes are not UTF-8."""
     try:
-        layout = _layout(table, number, look)
+        layout = _layout(file, table.format)
     except duckdb.Error as error:
-        if look.transcoded or not is_encoding_error(error):
+        if file.transcoded or not is_encoding_error(error):
             raise
         table.transcode(number)
-        look.transcoded = True
-        layout = _layout(table, number, look)
-    return replace(layout, transcoded=look.transcoded)
+        file.name, file.transcoded = table.files[number], True
+        layout = _layout(file, table.format)
+    return replace(layout, transcoded=file.transcoded)
 
 
-def _layout(table: OpenTable, number: int, look: FileLook) -> Layout:
-    file = table.files[number]
-    if table.format == "jsonl":
-        return json_lines.find_layout(table.connection, file, look)
-    return delimited.find_layout(table.connection, file, look, tabs=table.format == "tsv")
+def _layout(file: TextFile, file_format: str) -> Layout:
+    if file_format == "jsonl":
+        return json_lines.find_layout(file)
+    return delimited.find_layout(file, tabs=file_format == "tsv")
 
 
 def _require_content(
-    table: OpenTable, layouts: Sequence[Layout], looks: Sequence[FileLook]
+    table: OpenTable, layouts: Sequence[Layout], files: Sequence[TextFile]
 ) -> None:
     if not any(layout.row_count for layout in layouts) and any(layout.lossy for layout in layouts):
         raise TableReadError("none of its lines can be read; write the file again")
-    empty = (look.rows and all(row[0] == "{}" for row in look.rows) for look in looks)
+    empty = (file.rows and all(row[0] == "{}" for row in file.rows) for file in files)
     if table.format == "jsonl" and all(empty):
         raise TableReadError("none of its objects has a key; write the file again")
     named = any(
@@ -262,5 +261,5 @@ def _require_content(
         for layout in layouts
         for i, column in enumerate(layout.columns)
     )
-    if not named and not any(look.has_values for look in looks):
+    if not named and not any(file.has_values for file in files):
         raise TableReadError("it holds neither column names nor values; write the file again")
