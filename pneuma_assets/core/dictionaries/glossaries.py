@@ -23,11 +23,8 @@ def glossaries_in(
 ) -> list[Glossary]:
     """Return the lists of a document; none where it cannot be parsed: it is text all the same.
 
-    Args:
-        name: File name; its extension tells the format.
-        data: Its content.
-        table: Names by which the document may call the table.
-        others: Those of other tables of its folder.
+    `table` are names by which the document may call the table, `others` those of other tables of
+    its folder; the extension of its own name tells the format.
     """
     found: list[Glossary] = []
     left = MOST_ROWS

@@ -6,6 +6,7 @@ list, or as a table without a header whose first cells may be numbers.
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -44,16 +45,12 @@ _NAMING = frozenset({"code", "b", "strong", "tt", "var"})
 
 def decode_page(data: bytes) -> str:
     """Decode a page that may declare an encoding other than those of tables."""
-    try:
+    with suppress(UnicodeDecodeError):
         return data.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError:
-        declared = _DECLARED.search(data[:HEAD_BYTES])
-    guess = guess_encoding(data)
+    guess, declared = guess_encoding(data), _DECLARED.search(data[:HEAD_BYTES])
     if guess == "utf-8" and declared:
-        try:
-            return data.decode(declared.group(1).decode("ascii"), "replace")
-        except (LookupError, UnicodeError):
-            return decode(data)  # It declares an encoding that there is not.
+        with suppress(LookupError, UnicodeError):  # It may declare an encoding that there is not.
+            return data.decode(declared[1].decode("ascii"), "replace")
     return decode(data, guess)
 
 

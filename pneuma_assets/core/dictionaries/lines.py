@@ -7,7 +7,7 @@ A line is an entry whatever stands around it; only a list whose names are column
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -109,9 +109,8 @@ def _worth(lists: dict[tuple[int, bool], list[_Entry]]) -> Iterator[list[Cells]]
 def split_entry(body: str, *, marked: bool) -> tuple[str, str] | None:
     """Return the name and the text of an entry; None if the line is no entry.
 
-    Args:
-        body: The line without what marks it as an item of a list.
-        marked: Whether it is one; `name. Text` is an entry only there.
+    `body` is the line without what marks it as an item of a list; `name. Text` is an entry only
+    where it is `marked`.
     """
     quoted = _QUOTED.match(body)
     if quoted:
@@ -175,20 +174,16 @@ _DEEPEST = 40
 
 
 def lists_of(content: Any, depth: int = 0, *, held: bool = False) -> Iterator[Glossary]:
-    """Yield the lists of names and meanings in what a JSON document holds.
+    """Yield the lists of names and meanings in a JSON document, or a part of it at some depth.
 
-    Args:
-        content: The document, or a part of it.
-        depth: How deep that part lies.
-        held: Whether the key above it says that it is about columns.
+    `held` says that the key above it says that it is about columns.
     """
     if depth > _DEEPEST:
         return
     if isinstance(content, list):
-        named = (
-            (_first_text(part, _NAME_KEYS), part) for part in content if isinstance(part, dict)
-        )
-        rows = [cells for name, part in named if name and (cells := _entry_cells(name, part))]
+        inside = [part for part in content if isinstance(part, dict)]
+        named = ((_first_text(part, _NAME_KEYS), part) for part in inside)
+        rows = _rows((name, part) for name, part in named if name)
         yield Glossary("", rows, about_columns=held)
         parts = [("", part) for part in content]
     elif isinstance(content, dict):
@@ -199,10 +194,7 @@ def lists_of(content: Any, depth: int = 0, *, held: bool = False) -> Iterator[Gl
         for key, value in parts:
             if isinstance(value, dict) and key in _HOLDERS:
                 sure = key in _SURE or all(isinstance(part, dict) for part in value.values())
-                rows = [
-                    cells for name, part in value.items() if (cells := _entry_cells(name, part))
-                ]
-                yield Glossary("", rows, about_columns=sure)
+                yield Glossary("", _rows(value.items()), about_columns=sure)
     else:
         return
     for key, part in parts:
@@ -215,10 +207,11 @@ def _first_text(part: Mapping[Any, Any], keys: Sequence[str]) -> str | None:
     return next((lower[key] for key in keys if isinstance(lower.get(key), str)), None)
 
 
-def _entry_cells(name: Any, part: Any) -> Cells | None:
-    """Return the name and the text that an entry gives, None if it gives none."""
-    if isinstance(part, dict):
-        part = _first_text(part, _TEXT_KEYS)
-    if not isinstance(part, str) or not says_something(part):
-        return None
-    return str(name), one_line(part, TEXT_CHARACTERS)
+def _rows(entries: Iterable[tuple[Any, Any]]) -> list[Cells]:
+    """Return the name and the text of each entry that gives a text."""
+    rows: list[Cells] = []
+    for name, part in entries:
+        text = _first_text(part, _TEXT_KEYS) if isinstance(part, dict) else part
+        if isinstance(text, str) and says_something(text):
+            rows.append((str(name), one_line(text, TEXT_CHARACTERS)))
+    return rows

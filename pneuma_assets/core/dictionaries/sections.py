@@ -67,9 +67,7 @@ class TableNames:
     def entry(self, text: str, *, sure: bool) -> Tables:
         """Return what an item of a list is about: it begins with a name.
 
-        Args:
-            text: Without the mark of the item.
-            sure: Whether the name must be one beyond doubt, as in `sure`.
+        With `sure`, the name must be one beyond doubt, as in the method of that name.
         """
         words = name_parts(text)
         run, at = next(self._runs(words), ((), 1))

@@ -37,6 +37,7 @@ _HTML_UNSEEN = frozenset({"script", "style", "template", "noscript", "svg", "mat
 _SIGNS = ",;\t|"
 _MOST_ROWS = 20_000
 
+_TOO_DEEP = "its values nest too deeply; flatten them"
 _KEYED_LISTS = ("tables", "resources", "datasets")
 _NAME_KEYS = ("name", "table", "id", "url", "path", "file", "title")
 _COLUMN_KEYS = frozenset({"columns", "fields", "schema", "tableSchema", "variables"})
@@ -47,15 +48,11 @@ def document_text(
 ) -> str:
     """Return a document as plain text, bounded by `MAX_CHARACTERS`.
 
-    Args:
-        name: File name; its extension tells the format.
-        data: Content in any encoding that tables may have.
-        table: Names by which a JSON document may key its part about the table.
-        others: Likewise of other tables.
+    The extension of its name tells the format; `table` are names by which a JSON document may key
+    its part about the table, `others` those of other tables.
 
     Raises:
-        ValueError: It is not text, or not JSON although it is called so.
-        RecursionError: It nests deeper than Python can follow.
+        ValueError: It is not text, or not JSON although it is called so, or nests too deeply.
     """
     cut = len(data) > MAX_BYTES
     if suffix_of(name) == "json":
@@ -169,7 +166,7 @@ def json_parts(name: str, data: bytes, table: Collection[str], others: Names) ->
     except json.JSONDecodeError as error:
         raise ValueError(f"it is not valid JSON ({error}); correct it") from error
     except RecursionError as error:
-        raise ValueError("its values nest too deeply; flatten them") from error
+        raise ValueError(_TOO_DEEP) from error
     if table and isinstance(content, list) and len(content) > 1 and all(map(_is_table, content)):
         content = {"tables": content}
     if not table or not isinstance(content, dict):
@@ -178,8 +175,7 @@ def json_parts(name: str, data: bytes, table: Collection[str], others: Names) ->
     if own:
         return own[0], None
     for key in _KEYED_LISTS:
-        parts = _by_name(content.get(key))
-        if parts is not None:
+        if (parts := _by_name(content.get(key))) is not None:
             rest = {name: value for name, value in content.items() if name != key}
             return next((part for names, part in parts if not names.isdisjoint(table)), None), rest
     return None, {} if content.keys() & others() else content
@@ -221,7 +217,7 @@ def json_lines(content: Any) -> str:
     try:
         return "\n".join(_flat_lines(content, ""))
     except RecursionError as error:
-        raise ValueError("its values nest too deeply; flatten them") from error
+        raise ValueError(_TOO_DEEP) from error
 
 
 def _flat_lines(value: Any, key: str) -> Iterator[str]:

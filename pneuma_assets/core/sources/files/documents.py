@@ -47,22 +47,14 @@ NamesInside = Callable[[TableRef], Sequence[str]]
 
 
 def read_contexts(ref: TableRef, storage: Storage, names_inside: NamesInside) -> Contexts:
-    """Read every document of a table; one that cannot be read is a problem, not an error.
-
-    Args:
-        ref: The table.
-        storage: Where its documents lie.
-        names_inside: Returns the names of all tables in a file.
-    """
+    """Read every document of a table; one that cannot be read is a problem, not an error."""
     found: list[Contexts] = []
-    file, _ = split_inside(ref.location, ref.format)
     for location in ref.context_locations:
         try:
-            one = _read(storage.path(location), ref, storage.path(file), storage, names_inside)
+            found.append(_read(storage.path(location), ref, storage, names_inside))
         except (OSError, ValueError, RecursionError, TableReadError) as error:
             cause = one_line(getattr(error, "strerror", None) or str(error))
-            one = Contexts([], [f"the document {location} cannot be read: {cause}"])
-        found.append(one)
+            found.append(Contexts([], [f"the document {location} cannot be read: {cause}"]))
     return Contexts(
         [text for one in found for text in one.texts],
         [problem for one in found for problem in one.problems],
@@ -71,23 +63,25 @@ def read_contexts(ref: TableRef, storage: Storage, names_inside: NamesInside) ->
     )
 
 
-def _read(
-    path: str, ref: TableRef, table_path: str, storage: Storage, names_inside: NamesInside
-) -> Contexts:
+def _read(path: str, ref: TableRef, storage: Storage, names_inside: NamesInside) -> Contexts:
     """Read one document: what of it is about a table, and about all beside it."""
     folder, _, name = path.rpartition("/")
     data = storage.read(path, MAX_BYTES + 1)
-    file_name = table_path.rstrip(PARTITION_MARK).rpartition("/")[2]
-    table = {*names_of(file_name), file_name, ref.table_id.rpartition("/")[2]}
+    place = storage.path(split_inside(ref.location, ref.format)[0])
+    file = place.rstrip(PARTITION_MARK).rpartition("/")[2]
+    table = {*names_of(file), file, ref.table_id.rpartition("/")[2]}
 
     def others() -> Collection[str]:
         return {name for file in storage.names(folder) for name in names_of(file)}
 
-    among = None
-    if is_shared(name, folder, ref, table_path):
-        beside = storage.names(folder) if is_folder_document(name) else ()
-        among = neighbours_of(ref, table_path, beside, names_inside)
-    if among is None or not among.several:
+    among = Neighbours(NONE, ())
+    of_folder = is_folder_document(name)
+    # One inside a table's folder is about no other.
+    in_table = place.endswith(PARTITION_MARK) and f"{folder}/".startswith(place)
+    if not in_table and (of_folder or ref.format in HOLDERS):
+        beside = storage.names(folder) if of_folder else ()
+        among = _neighbours_of(ref, file, beside, names_inside)
+    if not among.several:
         text = document_text(name, data, table, others)
         lists = glossaries_in(name, data[:MAX_BYTES], table, others) if text else ()
         return Contexts([text] if text else [], glossaries=lists)
@@ -147,38 +141,22 @@ class Neighbours(NamedTuple):
         )
 
 
-def neighbours_of(
-    ref: TableRef, path: str, siblings: Collection[str], names_inside: NamesInside
+def _neighbours_of(
+    ref: TableRef, file: str, siblings: Collection[str], names_inside: NamesInside
 ) -> Neighbours:
-    """Return a table among its folder's, or those of its file.
-
-    Args:
-        ref: The table.
-        path: Of its file or folder.
-        siblings: The names of the files beside it that the document may be about.
-        names_inside: Asked where the file may hold several.
-    """
-    file = path.rstrip(PARTITION_MARK).rpartition("/")[2]
-    last = ref.table_id.rpartition("/")[2]
+    """Return a table among the files beside its own, or those of its file, which may be opened."""
     names = [(name, one) for one in siblings if one != file for name in _called(one)]
     if ref.format not in HOLDERS:
-        return Neighbours(frozenset({file}), (*names, *((n, file) for n in {*_called(file), last})))
+        called = {*_called(file), ref.table_id.rpartition("/")[2]}
+        return Neighbours(frozenset({file}), (*names, *((name, file) for name in called)))
     location, own = split_inside(ref.location, ref.format)
     for table in dict.fromkeys((*names_inside(replace(ref, location=location)), own)):
         names += [(name, inside(file, table)) for name in (table, *_called(file))]
     return Neighbours(frozenset({inside(file, own)}), tuple(names))
 
 
-def is_shared(name: str, folder: str, ref: TableRef, path: str) -> bool:
-    """Tell whether a document is about other tables, too; one inside a table's folder is not."""
-    in_table = path.endswith(PARTITION_MARK) and f"{folder}/".startswith(path)
-    return not in_table and (is_folder_document(name) or ref.format in HOLDERS)
-
-
 def _called(file_name: str) -> tuple[str, ...]:
-    if is_folder_document(file_name):
-        return ()
-    parsed = parse_file_name(file_name)
+    parsed = None if is_folder_document(file_name) else parse_file_name(file_name)
     return (*names_of(file_name), f"{parsed.stem}.{parsed.format}") if parsed else ()
 
 

@@ -152,12 +152,8 @@ def list_files(
 ) -> Listing:
     """Return the tables among the files of a source, sorted by id, and what stood in the way.
 
-    Args:
-        source: First part of every id.
-        walk: All files, tables or not.
-        locate: Turns a path into the location that a reference keeps.
-        known: Ids that tables have already.
-        look_inside: Opens files that hold several tables; no other file is opened.
+    `locate` turns a path into the location that a reference keeps. `look_inside` opens files that
+    hold several tables; no other file is opened.
     """
     # The files of a table whose log or metadata nobody may list are not tables by themselves.
     states = {o.path: root for o in walk.obstacles if (root := table_of_state(o.path)) is not None}

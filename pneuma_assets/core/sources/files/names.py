@@ -114,14 +114,12 @@ def is_folder_document(name: str) -> bool:
     stem, dot, suffix = name.lower().rpartition(".")
     if not dot:
         return suffix == "readme"
-    if f".{suffix}" not in (*DOCUMENT_SUFFIXES, *CELLS_SUFFIXES):
-        return False
-    called = re.sub("[ _-]", "", stem)
+    called, suffix = re.sub("[ _-]", "", stem), f".{suffix}"
     if called in _DICTIONARIES:
-        return True
-    return f".{suffix}" in DOCUMENT_SUFFIXES and (
-        called == "readme" or (called == "metadata" and suffix == "json")
-    )
+        return suffix in (*DOCUMENT_SUFFIXES, *CELLS_SUFFIXES)
+    if called == "metadata":
+        return suffix == ".json"
+    return called == "readme" and suffix in DOCUMENT_SUFFIXES
 
 
 def is_partition(folder: str) -> bool:
@@ -144,14 +142,9 @@ def split_inside(location: str, table_format: str) -> tuple[str, str]:
 
 
 def lies_below(address: str, bucket: str, prefix: str) -> bool:
-    """Tell whether an object is one that a bucket's source lists, or all of these together.
+    """Tell whether an address is one that a bucket's source lists, or is all that it lists.
 
-    Its prefix is that of a folder.
-
-    Args:
-        address: The object's; that of the folder, or of the bucket if all is listed, is all of it.
-        bucket: The bucket's, without a slash at its end.
-        prefix: As the deployment file has it, with slashes around it or without.
+    The bucket's own has no slash at its end; the prefix, a folder's, may have some around it.
     """
     folder = prefix.strip("/")
     whole = f"{bucket}/{folder}" if folder else bucket

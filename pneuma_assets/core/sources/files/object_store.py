@@ -247,13 +247,24 @@ class SharedHandle:
         self._open_file = open_file
         self._files = {get_ident(): open_file()}
 
-    def __getattr__(self, name: str) -> Any:
-        """Return a method of this thread's file."""
+    def tell(self) -> int:
+        """Return where this thread reads next, in bytes."""
+        return self._file().tell()
+
+    def seek(self, *place: int) -> int:
+        """Say where this thread reads next and return it, in bytes from the beginning."""
+        return self._file().seek(*place)
+
+    def read(self, *size: int) -> bytes:
+        """Return some bytes from this thread's place on, as `BinaryIO.read` does."""
+        return self._file().read(*size)
+
+    def _file(self) -> BinaryIO:
         if self.closed:
             raise ValueError("it is closed")
         if get_ident() not in self._files:
             self._files[get_ident()] = self._open_file()
-        return getattr(self._files[get_ident()], name)
+        return self._files[get_ident()]
 
     def close(self) -> None:
         """Close the file for every thread."""

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.files.names import (
@@ -39,10 +40,7 @@ _CHANGING = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16
 
 def parse_part_name(name: str) -> FileName | None:
     """Return what the name of one of Spark's files says; None if it is not one's."""
-    part = _PART.fullmatch(name)
-    if part is None:
-        return None
-    return parse_json_name(name) or parse_file_name(name)
+    return (parse_json_name(name) or parse_file_name(name)) if _PART.fullmatch(name) else None
 
 
 @dataclass(slots=True)
@@ -75,7 +73,7 @@ def read_marks(entries: Iterable[FileEntry]) -> dict[str, Marks]:
             marks[folder].succeeded = True
         elif TEMPORARY in (parts := entry.path.split("/")):
             marks["/".join(parts[: parts.index(TEMPORARY)])].being_written = True
-        elif (mark := _STARTED.fullmatch(name)) is not None:
+        elif mark := _STARTED.fullmatch(name):
             of_jobs = marks[folder]
             numbers = of_jobs.started if mark["what"] == "started" else of_jobs.committed
             numbers.add(mark["tid"])
@@ -112,10 +110,7 @@ def parts_of_folders(
 def folder_files(walk: Walk, folder: str, file_format: str) -> Sequence[FileEntry]:
     """Return the files of one format in a folder that is one table, with those of its partitions.
 
-    Args:
-        walk: Of that folder.
-        folder: Its path, which ends with `/` unless it is the source's root.
-        file_format: Of the table.
+    The folder's path ends with `/` unless it is the source's root.
 
     Raises:
         TableReadError: A job is writing to it.
@@ -156,33 +151,37 @@ class TableFolder:
     """
 
     format: str
-    states: list[tuple[int, FileEntry]] = field(default_factory=list)
+    states: list[tuple[int, float, str, FileEntry]] = field(default_factory=list)
+
+    def add(self, number: str, entry: FileEntry) -> None:
+        """Add the file of a version."""
+        self.states.append((int(number), entry.written_at or 0.0, entry.path, entry))
 
     @property
     def newest(self) -> FileEntry:
         """The file of the newest version, by which a change is seen: it is never written again."""
-        return max(self.states, key=_age)[1]
+        return max(self.states, key=itemgetter(0, 1, 2))[-1]
 
     @property
     def oldest(self) -> FileEntry:
         """The file of the oldest version, which moves with the table and is of no other."""
-        return min(self.states, key=_age)[1]
+        return min(self.states, key=itemgetter(0, 1, 2))[-1]
 
 
 def table_folders(entries: Iterable[FileEntry]) -> dict[str, TableFolder]:
     """Return the folders of lake formats among these files, by path."""
-    delta: dict[str, TableFolder] = {}
-    checkpoints: dict[str, TableFolder] = {}
-    iceberg: dict[str, TableFolder] = {}
+    delta: dict[str, TableFolder] = defaultdict(lambda: TableFolder("delta"))
+    checkpoints: dict[str, TableFolder] = defaultdict(lambda: TableFolder("delta"))
+    iceberg: dict[str, TableFolder] = defaultdict(lambda: TableFolder("iceberg"))
     for entry in entries:
         folder, _, name = entry.path.rpartition("/")
         above, _, last = folder.rpartition("/")
         if last == DELTA_LOG and (commit := COMMIT.fullmatch(name)):
-            _add(delta, above, "delta", int(commit[1]), entry)
+            delta[above].add(commit[1], entry)
         elif last == DELTA_LOG and (checkpoint := CHECKPOINT.fullmatch(name)):
-            _add(checkpoints, above, "delta", int(checkpoint[1]), entry)
+            checkpoints[above].add(checkpoint[1], entry)
         elif last == ICEBERG_METADATA and (metadata := METADATA.fullmatch(name)):
-            _add(iceberg, above, "iceberg", int(metadata[1]), entry)
+            iceberg[above].add(metadata[1], entry)
     # A checkpoint changes nothing; it counts where the commits are gone that it stands for.
     return {**iceberg, **checkpoints, **delta}
 
@@ -205,14 +204,3 @@ def table_of_state(path: str) -> str | None:
     if last == DELTA_LOG and (COMMIT.fullmatch(name) or CHECKPOINT.fullmatch(name)):
         return above
     return above if last == ICEBERG_METADATA and METADATA.fullmatch(name) else None
-
-
-def _add(
-    tables: dict[str, TableFolder], root: str, table_format: str, number: int, entry: FileEntry
-) -> None:
-    tables.setdefault(root, TableFolder(table_format)).states.append((number, entry))
-
-
-def _age(state: tuple[int, FileEntry]) -> tuple[int, float, str]:
-    number, entry = state
-    return number, entry.written_at or 0.0, entry.path

@@ -154,10 +154,7 @@ def _foreign_keys(
 ) -> Iterator[ForeignKey]:
     """Yield the foreign keys of a table; what they point to is in the same file.
 
-    Args:
-        connection: To the file.
-        name: The table.
-        place: What the ids of the file's tables have before their names, as a database and schema.
+    `place` is what the ids of its tables have before their names, as a database and schema.
     """
     rows = connection.execute(_KEYS, [name, _MOST_KEY_COLUMNS])
     for _, grouped in groupby(rows, key=itemgetter(0)):
