@@ -2,14 +2,15 @@
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import orc
 
-from tests.conformance.sources.support import Cell, Columns
+from tests.conformance.sources.support import Cell, Columns, people
 
 
 def csv_file(columns: Columns) -> bytes:
@@ -83,3 +84,33 @@ WRITERS: dict[str, Callable[[Columns], bytes]] = {
 
 DAMAGED = b"PAR1\x00\x01\x02\xff{" * 100
 """Begins like what it is not, and is no text either."""
+
+
+class FileLake:
+    """Files of one format, wherever they are put; what people write lies beside them."""
+
+    environ: Mapping[str, str] = MappingProxyType({})
+    extension = "csv"
+
+    def put(self, name: str, content: bytes) -> None:
+        raise NotImplementedError
+
+    def remove(self, name: str) -> None:
+        raise NotImplementedError
+
+    def write(self, name: str, columns: Columns) -> None:
+        self.put(f"{name}.{self.extension}", WRITERS[self.extension](columns))
+
+    def write_beside(self, name: str) -> None:
+        """Write the format that comes first wherever two files have a stem."""
+        first = "pq" if self.extension == "parquet" else "parquet"
+        self.put(f"{name}.{first}", WRITERS["parquet"](people(3)))
+
+    def describe(self, name: str, text: str) -> None:
+        self.put(f"{name}.md", text.encode())
+
+    def damage(self, name: str) -> None:
+        self.put(f"{name}.{self.extension}", DAMAGED)
+
+    def delete(self, name: str) -> None:
+        self.remove(f"{name}.{self.extension}")

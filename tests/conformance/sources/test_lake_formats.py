@@ -26,19 +26,19 @@ class DeltaLake(FolderLake):
         ]
         schema = pa.schema(list(zip(columns, kinds, strict=True)))
         # deltalake writes to no folder of any name, and such folders are moved and copied.
-        elsewhere = self._folder.parent / "written"
+        elsewhere = self.folder.parent / "written"
         write_deltalake(elsewhere, pa.table(dict(columns), schema=schema))
         self.delete(name)
-        elsewhere.rename(self._folder / name)
+        elsewhere.rename(self.folder / name)
 
     def damage(self, name: str) -> None:
         self.delete(name)
-        log = self._folder / name / "_delta_log"
+        log = self.folder / name / "_delta_log"
         log.mkdir(parents=True)
         (log / f"{0:020}.json").write_text("{")
 
     def delete(self, name: str) -> None:
-        shutil.rmtree(self._folder / name, ignore_errors=True)
+        shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
 @pytest.mark.slow

@@ -9,9 +9,8 @@ import pytest
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.sources.files.object_store import ObjectStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from tests.conformance.sources.files import DAMAGED, WRITERS
 from tests.conformance.sources.suite import SourceConformance
-from tests.conformance.sources.support import Columns, people
+from tests.conformance.sources.test_folder import FolderLake
 
 
 class LocalStoreConfig(SourceConfig):
@@ -32,39 +31,16 @@ class LocalStoreConfig(SourceConfig):
         return FileSource(self.name, ObjectStorage("local", "bucket/data", make))
 
 
-class RemoteLake:
-    """Objects of one format under a prefix; what people write lies beside them."""
-
-    environ: ClassVar[dict[str, str]] = {}
+class RemoteLake(FolderLake):
+    """Objects under a prefix."""
 
     def __init__(self, folder: Path, extension: str) -> None:
-        self._folder = folder
-        self._extension = extension
-        self._data = folder / "bucket" / "data"
-        self._data.mkdir(parents=True)
+        (folder / "bucket").mkdir(parents=True)
+        super().__init__(folder / "bucket" / "data", extension)
         self.config = LocalStoreConfig(name="s", path=folder)
 
-    def _file(self, name: str) -> Path:
-        return self._data / f"{name}.{self._extension}"
-
-    def write(self, name: str, columns: Columns) -> None:
-        self._file(name).write_bytes(WRITERS[self._extension](columns))
-
-    def write_beside(self, name: str) -> None:
-        first = "pq" if self._extension == "parquet" else "parquet"
-        (self._data / f"{name}.{first}").write_bytes(WRITERS["parquet"](people(3)))
-
-    def describe(self, name: str, text: str) -> None:
-        (self._data / f"{name}.md").write_text(text, encoding="utf-8")
-
-    def damage(self, name: str) -> None:
-        self._file(name).write_bytes(DAMAGED)
-
-    def delete(self, name: str) -> None:
-        self._file(name).unlink()
-
     def vanish(self) -> None:
-        (self._folder / "bucket").rename(self._folder / "gone")
+        self.folder.parent.rename(self.folder.parent.with_name("gone"))
 
 
 class RemoteConformance(SourceConformance):

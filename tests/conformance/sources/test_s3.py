@@ -6,43 +6,28 @@ import pytest
 
 from pneuma_assets.core.sources.files.s3 import connect
 from pneuma_assets.core.sources.kinds.object_stores import S3SourceConfig
-from tests.conformance.sources.files import DAMAGED, WRITERS
+from tests.conformance.sources.files import FileLake
 from tests.conformance.sources.suite import SourceConformance
-from tests.conformance.sources.support import Columns, people
 
 pytestmark = pytest.mark.integration
 
 
-class S3Lake:
-    """Objects of one format under a prefix; what people write lies beside them."""
+class S3Lake(FileLake):
+    """Objects under a prefix."""
 
     environ: ClassVar = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
 
     def __init__(self, endpoint: str, extension: str) -> None:
         self._client: Any = connect(endpoint, None, "key", "secret", None)
-        self._extension = extension
         self._client.create_bucket(Bucket="lake")
+        self.extension = extension
         self.config = S3SourceConfig(name="s", bucket="lake", prefix="data", endpoint_url=endpoint)
 
-    def _put(self, name: str, body: bytes) -> None:
-        self._client.put_object(Bucket="lake", Key=f"data/{name}", Body=body)
+    def put(self, name: str, content: bytes) -> None:
+        self._client.put_object(Bucket="lake", Key=f"data/{name}", Body=content)
 
-    def write(self, name: str, columns: Columns) -> None:
-        self._put(f"{name}.{self._extension}", WRITERS[self._extension](columns))
-
-    def write_beside(self, name: str) -> None:
-        """Write the format that comes first wherever two files have a stem."""
-        first = "pq" if self._extension == "parquet" else "parquet"
-        self._put(f"{name}.{first}", WRITERS["parquet"](people(3)))
-
-    def describe(self, name: str, text: str) -> None:
-        self._put(f"{name}.md", text.encode())
-
-    def damage(self, name: str) -> None:
-        self._put(f"{name}.{self._extension}", DAMAGED)
-
-    def delete(self, name: str) -> None:
-        self._client.delete_object(Bucket="lake", Key=f"data/{name}.{self._extension}")
+    def remove(self, name: str) -> None:
+        self._client.delete_object(Bucket="lake", Key=f"data/{name}")
 
     def vanish(self) -> None:
         try:

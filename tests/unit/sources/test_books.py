@@ -17,21 +17,7 @@ from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store.edges import Declared
 from pneuma_assets.core.store.tables import profile_columns
 from pneuma_assets.core.tables import ForeignKey, Table, TableRef
-from tests.support.lake_tables import files_below, listed, rows_in, source_of_folder
-
-
-@pytest.fixture
-def lake(tmp_path):
-    folder = tmp_path / "lake"
-    folder.mkdir()
-    source = source_of_folder(folder)
-    yield source
-    source.close()
-
-
-@pytest.fixture
-def folder(lake, tmp_path):
-    return tmp_path / "lake"
+from tests.support.lake_tables import files_below, listed, rows_in
 
 
 def write_book(path, **sheets) -> None:

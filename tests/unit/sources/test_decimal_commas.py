@@ -3,19 +3,12 @@
 import openpyxl
 import pytest
 
-from tests.support.lake_tables import only_table, rows_in, source_of_folder
+from tests.support.lake_tables import only_table, rows_in
 
 
-@pytest.fixture
-def lake(tmp_path):
-    source = source_of_folder(tmp_path)
-    yield source
-    source.close()
-
-
-def written(tmp_path, cells, delimiter=";"):
+def written(folder, cells, delimiter=";"):
     lines = [delimiter.join((f"n{i}", f'"{cell}"')) for i, cell in enumerate(cells)]
-    (tmp_path / "a.csv").write_text("\n".join([f"name{delimiter}amount", *lines]) + "\n")
+    (folder / "a.csv").write_text("\n".join([f"name{delimiter}amount", *lines]) + "\n")
 
 
 def type_and_cells(lake):
@@ -37,8 +30,8 @@ def type_and_cells(lake):
         (["3,5", "NA", "", "2,5"], ["3.5", "NA", None, "2.5"]),
     ],
 )
-def test_numbers_with_a_decimal_comma(lake, tmp_path, cells, numbers, delimiter):
-    written(tmp_path, cells, delimiter)
+def test_numbers_with_a_decimal_comma(lake, folder, cells, numbers, delimiter):
+    written(folder, cells, delimiter)
     assert type_and_cells(lake) == ("DOUBLE", numbers)
 
 
@@ -58,8 +51,8 @@ def test_numbers_with_a_decimal_comma(lake, tmp_path, cells, numbers, delimiter)
         ["3,5", "2.5"],  # two ways to write it
     ],
 )
-def test_what_may_be_anything_else_stays_text(lake, tmp_path, cells, delimiter):
-    written(tmp_path, cells, delimiter)
+def test_what_may_be_anything_else_stays_text(lake, folder, cells, delimiter):
+    written(folder, cells, delimiter)
     assert type_and_cells(lake) == ("VARCHAR", cells)
 
 
@@ -71,38 +64,38 @@ def test_what_may_be_anything_else_stays_text(lake, tmp_path, cells, delimiter):
         (["3,05", "4,50"], "DOUBLE"),
     ],
 )
-def test_in_a_file_parted_by_commas_no_pair_is_a_number(lake, tmp_path, cells, kind):
-    written(tmp_path, cells, ",")
+def test_in_a_file_parted_by_commas_no_pair_is_a_number(lake, folder, cells, kind):
+    written(folder, cells, ",")
     assert type_and_cells(lake)[0] == kind
 
 
-def test_a_late_cell_of_another_kind_counts(lake, tmp_path):
-    written(tmp_path, [*["3,5"] * 40_000, "by hand"])
+def test_a_late_cell_of_another_kind_counts(lake, folder):
+    written(folder, [*["3,5"] * 40_000, "by hand"])
     ref = only_table(lake)
     assert lake.profile(ref).columns[1].type == "VARCHAR"
     assert {row.cells[1] for row in lake.sample(ref, 5, 0)} == {"3,5"}
 
 
-def test_a_long_column_is_read_alike_by_all_methods(lake, tmp_path):
-    written(tmp_path, [f"{i % 900},{i % 90 + 10}" for i in range(40_000)])
+def test_a_long_column_is_read_alike_by_all_methods(lake, folder):
+    written(folder, [f"{i % 900},{i % 90 + 10}" for i in range(40_000)])
     ref = only_table(lake)
     assert lake.profile(ref).columns[1].type == "DOUBLE"
     assert all("." in row.cells[1] for row in lake.sample(ref, 5, 0))
     assert all("." in cell for batch in lake.scan(ref) for cell in batch.column(1).to_pylist())
 
 
-def test_a_sheet_with_numbers_that_were_typed_as_text(lake, tmp_path):
+def test_a_sheet_with_numbers_that_were_typed_as_text(lake, folder):
     book = openpyxl.Workbook()
     for row in (["name", "amount"], ["a", "1.234,56"], ["b", "3,5"]):
         book.active.append(row)
-    book.save(tmp_path / "b.xlsx")
+    book.save(folder / "b.xlsx")
     assert type_and_cells(lake) == ("DOUBLE", ["1234.56", "3.5"])
 
 
-def test_files_of_one_table(lake, tmp_path):
+def test_files_of_one_table(lake, folder):
     for day, cells in (("1", "a;3,5\nb;7,25\n"), ("2", "a;4\nb;5\n")):
-        (tmp_path / "t" / f"day={day}").mkdir(parents=True)
-        (tmp_path / "t" / f"day={day}" / "x.csv").write_text(f"name;amount\n{cells}")
+        (folder / "t" / f"day={day}").mkdir(parents=True)
+        (folder / "t" / f"day={day}" / "x.csv").write_text(f"name;amount\n{cells}")
     ref = only_table(lake)
     assert lake.profile(ref).columns[1].type == "DOUBLE"
     assert sorted(row[1] for row in rows_in(lake, ref)) == ["3.5", "4", "5", "7.25"]
@@ -110,10 +103,10 @@ def test_files_of_one_table(lake, tmp_path):
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 @pytest.mark.parametrize("width", [2, 5])
-def test_a_file_in_which_every_cell_has_a_comma_keeps_its_header(lake, tmp_path, delimiter, width):
+def test_a_file_in_which_every_cell_has_a_comma_keeps_its_header(lake, folder, delimiter, width):
     names = [f"col{at}" for at in range(width)]
     rows = [[f"{row + at},{row + 10}" for at in range(width)] for row in range(30)]
-    (tmp_path / "a.csv").write_text("\n".join(delimiter.join(line) for line in [names, *rows]))
+    (folder / "a.csv").write_text("\n".join(delimiter.join(line) for line in [names, *rows]))
     table = lake.profile(only_table(lake))
     assert [(column.name, column.type) for column in table.columns] == [
         (name, "DOUBLE") for name in names

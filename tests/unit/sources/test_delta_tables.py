@@ -21,15 +21,8 @@ def people(*numbers: int) -> pa.Table:
 
 
 @pytest.fixture
-def lake(tmp_path):
-    source = source_of_folder(tmp_path)
-    yield source
-    source.close()
-
-
-@pytest.fixture
-def table(tmp_path):
-    return tmp_path / "shop" / "people"
+def table(folder):
+    return folder / "shop" / "people"
 
 
 def names(source) -> list[str]:
@@ -57,10 +50,10 @@ def test_partition_values_come_from_the_log(lake, table):
 
 
 @pytest.mark.parametrize("where", ["", "env=prod/shop", "deep/er"])
-def test_wherever_it_lies(tmp_path, where):
-    write_deltalake(tmp_path / where / "people", people(1), partition_by=["age"])
-    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-    found = listed(source_of_folder(tmp_path))
+def test_wherever_it_lies(folder, where):
+    write_deltalake(folder / where / "people", people(1), partition_by=["age"])
+    (folder / "other.csv").write_text("a,b\n1,2\n")
+    found = listed(source_of_folder(folder))
     assert set(found) == {f"lake/{where}/people".replace("//", "/"), "lake/other"}
 
 

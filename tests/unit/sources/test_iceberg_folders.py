@@ -9,7 +9,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.types import LongType, StringType
 
 from pneuma_assets.core.errors import TableReadError
-from tests.support.lake_tables import listed, marks_of, only_table, rows_in, source_of_folder
+from tests.support.lake_tables import listed, marks_of, only_table, rows_in
 
 SCHEMA = pa.schema([("name", pa.string()), ("age", pa.int64())])
 
@@ -20,19 +20,6 @@ def people(*numbers: int) -> pa.Table:
 
 def texts(*numbers: int) -> list[tuple[str, ...]]:
     return [(f"p{n}", str(n)) for n in numbers]
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return tmp_path / "lake"
-
-
-@pytest.fixture
-def lake(folder):
-    folder.mkdir()
-    source = source_of_folder(folder)
-    yield source
-    source.close()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from pneuma_assets.core.errors import TableReadError
-from tests.support.lake_tables import listed, rows_in, source_of_folder
+from tests.support.lake_tables import listed, rows_in
 
 CSV = b"city,height\n" + b"".join(b"city%d,%d\n" % (i, i) for i in range(40))
 ROWS = [{"city": f"city{i}", "height": i} for i in range(40)]
@@ -36,20 +36,13 @@ ARRAY = json.dumps(ROWS).encode()
 PRETTY = json.dumps(ROWS, indent=2).encode()
 
 
-@pytest.fixture
-def lake(tmp_path):
-    source = source_of_folder(tmp_path)
-    yield source
-    source.close()
-
-
 @pytest.mark.parametrize("extension", PACKED)
 @pytest.mark.parametrize(
     ("name", "text"),
     [("a.csv", CSV), ("a.tsv", CSV.replace(b",", b"\t")), ("a.jsonl", LINES), ("a.json", ARRAY)],
 )
-def test_text_is_read_however_it_is_compressed(lake, tmp_path, name, text, extension):
-    (tmp_path / f"{name}.{extension}").write_bytes(PACKED[extension](text))
+def test_text_is_read_however_it_is_compressed(lake, folder, name, text, extension):
+    (folder / f"{name}.{extension}").write_bytes(PACKED[extension](text))
     (ref,) = listed(lake).values()
     table = lake.profile(ref)
     assert [(c.name, c.type) for c in table.columns] == [("city", "VARCHAR"), ("height", "BIGINT")]
@@ -58,10 +51,10 @@ def test_text_is_read_however_it_is_compressed(lake, tmp_path, name, text, exten
 
 
 @pytest.mark.parametrize("extension", PACKED)
-def test_what_is_cut_off_is_said_to_be(lake, tmp_path, extension):
+def test_what_is_cut_off_is_said_to_be(lake, folder, extension):
     packed = PACKED[extension](random.Random(0).randbytes(4000).hex().encode())
-    (tmp_path / f"a.csv.{extension}").write_bytes(packed[:-40])
-    (tmp_path / f"b.csv.{extension}").write_bytes(packed[:8] + b"\xff" * 99 + packed[107:])
+    (folder / f"a.csv.{extension}").write_bytes(packed[:-40])
+    (folder / f"b.csv.{extension}").write_bytes(packed[:8] + b"\xff" * 99 + packed[107:])
     for ref in listed(lake).values():
         with pytest.raises(TableReadError, match="compressed data is cut off or damaged"):
             lake.profile(ref)
@@ -80,9 +73,9 @@ def test_what_is_cut_off_is_said_to_be(lake, tmp_path, extension):
         ("t/day=1/rows.json", ARRAY),
     ],
 )
-def test_json_that_holds_rows_is_a_table(lake, tmp_path, name, text):
-    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / name).write_bytes(text)
+def test_json_that_holds_rows_is_a_table(lake, folder, name, text):
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(text)
     (ref,) = listed(lake).values()
     table = lake.profile(ref)
     assert [c.name for c in table.columns][:2] == ["city", "height"]
@@ -101,18 +94,18 @@ def test_json_that_holds_rows_is_a_table(lake, tmp_path, name, text):
         {"a.json": b""},
     ],
 )
-def test_other_json_is_a_document_of_something(lake, tmp_path, files):
+def test_other_json_is_a_document_of_something(lake, folder, files):
     for name, text in files.items():
-        (tmp_path / name).write_bytes(text)
+        (folder / name).write_bytes(text)
     listing = lake.list_tables()
     assert not listing.tables
     assert not listing.problems
 
 
-def test_json_beside_a_table_of_its_name_is_its_document(lake, tmp_path):
-    (tmp_path / "a.csv").write_bytes(CSV)
-    (tmp_path / "a.json").write_text(json.dumps([{"name": "city", "about": "Where people live."}]))
-    (tmp_path / "a.csv.json").write_text(json.dumps([{"about": "As of 2024."}]))
+def test_json_beside_a_table_of_its_name_is_its_document(lake, folder):
+    (folder / "a.csv").write_bytes(CSV)
+    (folder / "a.json").write_text(json.dumps([{"name": "city", "about": "Where people live."}]))
+    (folder / "a.csv.json").write_text(json.dumps([{"about": "As of 2024."}]))
     (ref,) = listed(lake).values()
     texts = " ".join(lake.contexts(ref).texts)
     assert "Where people live." in texts
@@ -135,9 +128,9 @@ def test_json_beside_a_table_of_its_name_is_its_document(lake, tmp_path):
         ("a.json", "JSON array"),
     ],
 )
-def test_what_is_not_read_is_named(lake, tmp_path, name, cause):
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / name).write_bytes(b'["a", "b"]')
+def test_what_is_not_read_is_named(lake, folder, name, cause):
+    (folder / "sub").mkdir()
+    (folder / "sub" / name).write_bytes(b'["a", "b"]')
     listing = lake.list_tables()
     assert not listing.tables
     (problem,) = listing.problems
@@ -145,10 +138,10 @@ def test_what_is_not_read_is_named(lake, tmp_path, name, cause):
     assert cause in problem.cause
 
 
-def test_a_kind_of_file_that_is_not_read_is_named_once(lake, tmp_path):
+def test_a_kind_of_file_that_is_not_read_is_named_once(lake, folder):
     for number in range(9):
-        (tmp_path / f"{number}.sav").write_bytes(b"$FL2")
-        (tmp_path / f"{number}.zip").write_bytes(b"PK")
+        (folder / f"{number}.sav").write_bytes(b"$FL2")
+        (folder / f"{number}.zip").write_bytes(b"PK")
     causes = {p.subject: p.cause for p in lake.list_tables().problems}
     assert set(causes) == {f"{lake.name}/0.sav", f"{lake.name}/0.zip"}
     assert all(cause.endswith("(and so are 8 others left out)") for cause in causes.values())
@@ -159,21 +152,21 @@ def test_a_kind_of_file_that_is_not_read_is_named_once(lake, tmp_path):
     [".git/a.csv", "._a.csv", ".~lock.a.csv#", ".a.csv.crc", ".DS_Store", "__MACOSX/a.csv",
      ".a.csv/b.csv", "a.csv.md5", "notes.pdf"],
 )  # fmt: skip
-def test_what_tools_leave_behind_is_not_named(lake, tmp_path, name):
-    (tmp_path / "b.csv").write_bytes(CSV)
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_bytes(b"x")
+def test_what_tools_leave_behind_is_not_named(lake, folder, name):
+    (folder / "b.csv").write_bytes(CSV)
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_bytes(b"x")
     listing = lake.list_tables()
     assert len(listing.tables) == 1
     assert not listing.problems
 
 
-def test_an_empty_sheet_says_that_it_is(lake, tmp_path):
+def test_an_empty_sheet_says_that_it_is(lake, folder):
     book = openpyxl.Workbook()
     book.active.append(["a"])
     book.active.append([1])
     book.create_sheet("nothing")
-    book.save(tmp_path / "b.xlsx")
+    book.save(folder / "b.xlsx")
     refs = {ref.location.partition("#")[2]: ref for ref in listed(lake).values()}
     assert set(refs) == {"Sheet", "nothing"}
     with pytest.raises(TableReadError, match="the sheet is empty"):

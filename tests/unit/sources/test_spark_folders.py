@@ -17,13 +17,6 @@ def part(number: int, end: str = "-c000.snappy.parquet") -> str:
     return f"part-{number:05}-{ID}{end}"
 
 
-@pytest.fixture
-def lake(tmp_path):
-    source = source_of_folder(tmp_path)
-    yield source
-    source.close()
-
-
 def write(folder, *numbers: int, succeeded: bool = True) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for number in numbers:
@@ -33,9 +26,9 @@ def write(folder, *numbers: int, succeeded: bool = True) -> None:
 
 
 @pytest.mark.parametrize("succeeded", [True, False])
-def test_ten_part_files_are_one_table_named_as_the_folder(lake, tmp_path, succeeded):
-    write(tmp_path / "shop" / "sales", *range(10), succeeded=succeeded)
-    (tmp_path / "shop" / "sales.md").write_text("What was sold.")
+def test_ten_part_files_are_one_table_named_as_the_folder(lake, folder, succeeded):
+    write(folder / "shop" / "sales", *range(10), succeeded=succeeded)
+    (folder / "shop" / "sales.md").write_text("What was sold.")
     ref = only_table(lake)
     assert (ref.table_id, ref.format) == ("lake/shop/sales", "parquet")
     assert rows_in(lake, ref) == [(str(n),) for n in range(10)]
@@ -51,30 +44,30 @@ def test_ten_part_files_are_one_table_named_as_the_folder(lake, tmp_path, succee
         (".c000.json.gz", b'{"n": {n}, "a": "x"}\n'),
     ],
 )
-def test_text_in_part_files(lake, tmp_path, end, content):
-    (tmp_path / "t").mkdir()
+def test_text_in_part_files(lake, folder, end, content):
+    (folder / "t").mkdir()
     for number in range(3):
         data = content.replace(b"{n}", b"%d" % number)
         data = gzip.compress(data) if end.endswith(".gz") else data
-        (tmp_path / "t" / part(number, end)).write_bytes(data)
+        (folder / "t" / part(number, end)).write_bytes(data)
     ref = only_table(lake)
     assert ref.table_id == "lake/t"
     assert rows_in(lake, ref) == [(str(n), "x") for n in range(3)]
 
 
-def test_partition_folders_inside(lake, tmp_path):
-    write(tmp_path / "t" / "day=1", 1, 2, succeeded=False)
-    write(tmp_path / "t" / "day=2", 3, succeeded=False)
-    (tmp_path / "t" / "_SUCCESS").touch()
-    (tmp_path / "t" / "_committed_123").write_text("{}")
+def test_partition_folders_inside(lake, folder):
+    write(folder / "t" / "day=1", 1, 2, succeeded=False)
+    write(folder / "t" / "day=2", 3, succeeded=False)
+    (folder / "t" / "_SUCCESS").touch()
+    (folder / "t" / "_committed_123").write_text("{}")
     ref = only_table(lake)
     assert ref.table_id == "lake/t"
     assert rows_in(lake, ref) == [("1", "1"), ("2", "1"), ("3", "2")]
 
 
-def test_a_job_that_is_writing_is_waited_for(lake, tmp_path):
-    folder = tmp_path / "t"
-    write(tmp_path / "other", 1)
+def test_a_job_that_is_writing_is_waited_for(lake, folder):
+    folder = folder / "t"
+    write(folder / "other", 1)
     (folder / "_temporary" / "0").mkdir(parents=True)
     (folder / "_temporary" / "0" / part(0)).touch()
     assert [ref.table_id for ref in lake.list_tables().tables] == ["lake/other"]
@@ -88,8 +81,8 @@ def test_a_job_that_is_writing_is_waited_for(lake, tmp_path):
     assert set(listed(lake)) == {"lake/other", "lake/t"}
 
 
-def test_a_table_that_is_overwritten_is_known_and_not_deleted(lake, tmp_path):
-    folder = tmp_path / "t"
+def test_a_table_that_is_overwritten_is_known_and_not_deleted(lake, folder):
+    folder = folder / "t"
     write(folder, 1)
     ref = only_table(lake)
     known = {(ref.location, ref.format): "lake/t~2"}
@@ -104,15 +97,15 @@ def test_a_table_that_is_overwritten_is_known_and_not_deleted(lake, tmp_path):
         lake.profile(ref)
 
 
-def test_an_append_leaves_what_was_there(lake, tmp_path):
-    write(tmp_path / "t", 1, 2)
-    (tmp_path / "t" / "_temporary" / "0").mkdir(parents=True)
-    (tmp_path / "t" / "_temporary" / "0" / part(3)).write_text("half")
+def test_an_append_leaves_what_was_there(lake, folder):
+    write(folder / "t", 1, 2)
+    (folder / "t" / "_temporary" / "0").mkdir(parents=True)
+    (folder / "t" / "_temporary" / "0" / part(3)).write_text("half")
     assert rows_in(lake, only_table(lake)) == [("1",), ("2",)]
 
 
-def test_files_of_a_job_that_has_not_committed_are_no_part(lake, tmp_path):
-    folder = tmp_path / "t"
+def test_files_of_a_job_that_has_not_committed_are_no_part(lake, folder):
+    folder = folder / "t"
     folder.mkdir()
     for number, job in enumerate(("111", "222")):
         name = f"part-0000{number}-tid-{job}-{ID}-1-1-c000.snappy.parquet"
@@ -134,22 +127,22 @@ def test_files_of_a_job_that_has_not_committed_are_no_part(lake, tmp_path):
         (["part-00000-of-00002.parquet"], ["lake/t/part-00000-of-00002"]),
     ],
 )
-def test_other_files_are_tables_as_they_were(lake, tmp_path, names, ids):
-    (tmp_path / "t").mkdir()
+def test_other_files_are_tables_as_they_were(lake, folder, names, ids):
+    (folder / "t").mkdir()
     for name in names:
-        pq.write_table(pa.table({"n": [1]}), tmp_path / "t" / name)
+        pq.write_table(pa.table({"n": [1]}), folder / "t" / name)
     assert sorted(listed(lake)) == ids
 
 
-def test_the_same_numbers_of_jobs_in_the_root_of_a_source(tmp_path):
-    write(tmp_path / "t", 1, 2)
-    source = source_of_folder(tmp_path / "t")
+def test_the_same_numbers_of_jobs_in_the_root_of_a_source(folder):
+    write(folder / "t", 1, 2)
+    source = source_of_folder(folder / "t")
     assert only_table(source).table_id == "lake/lake"
     assert rows_in(source, only_table(source)) == [("1",), ("2",)]
 
 
-def test_a_temporary_folder_beside_plain_files_is_nobodys(lake, tmp_path):
-    (tmp_path / "_temporary").mkdir()
-    (tmp_path / "_temporary" / "x.csv").write_text("a,b\n1,2\n")
-    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+def test_a_temporary_folder_beside_plain_files_is_nobodys(lake, folder):
+    (folder / "_temporary").mkdir()
+    (folder / "_temporary" / "x.csv").write_text("a,b\n1,2\n")
+    (folder / "a.csv").write_text("a,b\n1,2\n")
     assert set(listed(lake)) == {"lake/a"}

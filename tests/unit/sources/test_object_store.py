@@ -1,18 +1,22 @@
-"""Threads that read one file each go on where they were."""
+"""Objects of a store: threads that read one file, what is gone, and keys that are not there."""
 
 import io
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
+import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
+from pneuma_assets.core.errors import ConfigError, TableReadError
 from pneuma_assets.core.sources.files.object_store import ObjectStorage, SharedHandle
 from pneuma_assets.core.sources.files.source import FileSource
+from pneuma_assets.core.sources.files.storage import GONE
+from pneuma_assets.core.sources.kinds.object_stores import GcsSourceConfig
 
 ROWS = 60_000
 
@@ -85,3 +89,29 @@ def test_a_store_is_read_right_by_several_threads(tmp_path):
         [ref] = source.list_tables().tables
         for _ in range(2):
             assert pa.Table.from_batches(source.scan(ref)).equals(table)
+
+
+def test_an_object_that_is_gone_is_told_without_a_traceback(tmp_path):
+    data = tmp_path / "bucket" / "data"
+    data.mkdir(parents=True)
+    pq.write_table(pa.table({"a": [1, 2]}), data / "columns.parquet")
+    (data / "lines.csv").write_text("a,b\n1,2\n")
+
+    def make():
+        return fsspec.filesystem("dir", path=str(tmp_path), fs=fsspec.filesystem("file"))
+
+    with closing(FileSource("s", ObjectStorage("far", "bucket/data", make))) as source:
+        refs = source.list_tables().tables
+        for ref in refs:
+            (data / ref.location.rpartition("/")[2]).unlink()
+            with pytest.raises(TableReadError) as told:
+                source.profile(ref)
+            assert str(told.value) == f"{ref.location} cannot be read: {GONE}"
+    assert len(refs) == 2
+
+
+def test_a_key_file_that_is_not_there_is_told_and_sent_nowhere(tmp_path):
+    source = GcsSourceConfig(name="lake", bucket="data")
+    with pytest.raises(ConfigError, match=r"GOOGLE_APPLICATION_CREDENTIALS names .* is no file"):
+        source.open({"GOOGLE_APPLICATION_CREDENTIALS": str(tmp_path / "key.json")})
+    source.model_copy(update={"endpoint_url": "http://127.0.0.1:1"}).open({})
