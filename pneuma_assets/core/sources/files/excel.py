@@ -108,19 +108,17 @@ def _write_down(sheet: "CalamineSheet", target: Path) -> None:
 def _rows(sheet: "CalamineSheet") -> Iterator[list[str]]:
     """Yield the rows that hold anything; each cell that is merged has the text of all of them."""
     merged = _merged(sheet)
-    held: dict[tuple[int, int], str] = {}
+    texts: dict[tuple[int, int], str] = {}
     start_row, start_column = sheet.start or (0, 0)
     for row_number, row in enumerate(sheet.iter_rows(), start_row):
         cells = [_spelled(cell) for cell in row]
-        for place in merged.get(row_number, ()):
-            top, left, right = place
-            inside = left - start_column
-            if not 0 <= inside < len(cells):
+        for top, left, right in merged.get(row_number, ()):
+            first, last = left - start_column, min(right - start_column + 1, len(cells))
+            if not 0 <= first < len(cells):
                 continue
             if row_number == top:
-                held[top, left] = cells[inside]
-            for column in range(inside, min(right - start_column + 1, len(cells))):
-                cells[column] = held.get((top, left), "")
+                texts[top, left] = cells[first]
+            cells[first:last] = [texts.get((top, left), "")] * (last - first)
         if any(cells):
             yield cells
 

@@ -9,7 +9,7 @@ import errno
 import os
 import stat
 from collections import deque
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -164,15 +164,15 @@ class _Search:
                 self._note_unreachable(child, path, error)
                 continue
             if stat.S_ISDIR(information.st_mode):
-                if is_hidden(child.name):
-                    continue
-                (self._linked if real else subfolders).append(path)
+                if not is_hidden(child.name):
+                    (self._linked if real else subfolders).append(path)
             elif stat.S_ISREG(information.st_mode):
-                version = f"{information.st_size}-{information.st_mtime_ns}"
-                leads_to = self.wall.inside(real) if real else None
-                self.entries.append(
-                    FileEntry(path, version, information.st_mtime, version, leads_to)
+                version, at = (
+                    f"{information.st_size}-{information.st_mtime_ns}",
+                    information.st_mtime,
                 )
+                leads_to = self.wall.inside(real) if real else None
+                self.entries.append(FileEntry(path, version, at, version, leads_to))
             elif _is_wanted(child.name):
                 cause = "is a pipe, socket or device, not a file; put a file in its place"
                 self.obstacles.append(Obstacle(path, cause))
@@ -180,20 +180,17 @@ class _Search:
 
     def _note_outside(self, child: os.DirEntry[str], path: str, cause: str) -> None:
         """Name a link that may lead to tables or documents; what it led to before is deleted."""
-        try:
+        is_other = False
+        with suppress(OSError):
             is_other = not _is_wanted(child.name) and child.is_file()
-        except OSError:
-            is_other = False
         if not is_other:
             self.obstacles.append(Obstacle(path, cause, left_out=True))
 
     def _note_unreachable(self, child: os.DirEntry[str], path: str, error: OSError) -> None:
         linked = child.is_symlink()
-        if isinstance(error, FileNotFoundError) and not linked:
-            return  # Deleted between the listing and the look at it.
-        is_folder = parse_file_name(child.name) is None
-        cause = f"{_reason(error)}; repair or remove the link" if linked else _explained(error)
-        self.obstacles.append(Obstacle(path, cause, is_folder))
+        if linked or not isinstance(error, FileNotFoundError):  # else it was deleted just now
+            cause = f"{_reason(error)}; repair or remove the link" if linked else _explained(error)
+            self.obstacles.append(Obstacle(path, cause, parse_file_name(child.name) is None))
 
 
 def _is_wanted(name: str) -> bool:
@@ -202,12 +199,14 @@ def _is_wanted(name: str) -> bool:
     return bool(named) or parse_json_name(name) is not None
 
 
+_REMEDIES = {
+    errno.EACCES: "allow this user to read it",
+    errno.ENAMETOOLONG: "its whole path is too long; shorten the names of folders above it",
+}
+
+
 def _explained(error: OSError) -> str:
-    remedies = {
-        errno.EACCES: "allow this user to read it",
-        errno.ENAMETOOLONG: "its whole path is too long; shorten the names of folders above it",
-    }
-    remedy = remedies.get(error.errno or 0, "look whether its disk is whole")
+    remedy = _REMEDIES.get(error.errno or 0, "look whether its disk is whole")
     return f"{_reason(error)}; {remedy}"
 
 

@@ -6,26 +6,15 @@ from typing import NamedTuple
 from pneuma_assets.core.sources.names import escape_segment, unescape
 
 FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
     ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
+    **dict.fromkeys((".tsv", ".tab"), "tsv"),
+    **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
     ".orc": "orc",
     ".avro": "avro",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
-    ".xlsb": "excel",
-    ".xls": "excel",
-    ".ods": "excel",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
-    ".db": "sqlite",
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow"),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "excel"),
+    **dict.fromkeys((".sqlite", ".sqlite3", ".db"), "sqlite"),
 }
 """Format of a table file by its last extension, compressions aside; the order decides who keeps a
 stem."""
