@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pneuma_assets.core.config.sections import LimitsConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources import bounds
-from pneuma_assets.core.sources.files import text_reader
+from pneuma_assets.core.sources.files import text_reader, text_table
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.files.text_table import LOSSY
@@ -185,6 +185,24 @@ def test_a_sparse_table_is_sampled_as_any_other(tmp_path: Path):
     kept = [row.mark for row in rows]
     source.profile(ref, kept)
     assert source.sample(ref, 5, 0, kept) is None
+
+
+def test_rows_of_a_table_of_many_columns_are_read_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Where it has more than fit a plan of several steps, and is not in memory."""
+    monkeypatch.setattr(text_table, "SMALL_BYTES", 0)
+    lines = "".join(f"{row},{row * 7}.5,x{row}\n" for row in range(3000))
+    (tmp_path / "a.csv").write_text(f"a,b,c\n{lines}")
+    drawn = []
+    for most in (3, 2):
+        monkeypatch.setattr(text_table, "WIDE", most)
+        source = FileSource("s", FolderStorage(tmp_path))
+        (ref,) = source.list_tables().tables
+        drawn.append(source.sample(ref, 9, 0))
+        assert source.sample(ref, 0, 0) == []
+    assert drawn[0] == drawn[1]
+    assert len(drawn[0]) == 9
 
 
 def test_the_files_of_a_table_share_the_room_on_the_disk(

@@ -67,7 +67,7 @@ def test_partition_folders_inside(lake, folder):
 
 def test_a_job_that_is_writing_is_waited_for(lake, folder):
     folder = folder / "t"
-    write(folder / "other", 1)
+    write(folder.parent / "other", 1)
     (folder / "_temporary" / "0").mkdir(parents=True)
     (folder / "_temporary" / "0" / part(0)).touch()
     assert [ref.table_id for ref in lake.list_tables().tables] == ["lake/other"]

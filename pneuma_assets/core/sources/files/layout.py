@@ -57,6 +57,9 @@ def with_partition(source: Relation, width: int, partition: Mapping[str, str | N
 SAMPLED_ROWS = 20_000
 """DuckDB guesses from this many rows; the types of a longer file are checked against all."""
 
+WIDE = 1_500
+"""Columns beyond which no plan of several steps fits: each keeps 2,048 cells of every column."""
+
 
 @dataclass(slots=True)
 class TextFile:
@@ -98,7 +101,8 @@ class TextFile:
             self.positions = positions_in(self.rows, self.wanted)
             return len(self.rows), [0] * len(checks)
         with_values = f"count(coalesce({', '.join(f'c{i}' for i in range(width))}))"
-        found = survey(self.connection, source, every, self.wanted, [with_values, *checks])
+        wanted = self.wanted if every <= WIDE else {}  # else they are taken to be gone
+        found = survey(self.connection, source, every, wanted, [with_values, *checks])
         self.positions = found.positions
         self.has_values = found.counts[0] > 0
         return found.row_count, found.counts[1:]

@@ -8,12 +8,15 @@ from functools import cached_property
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import UNALIGNED, Row, SampledRow
-from pneuma_assets.core.sources.duckdb.relation import Relation, rows_at
+from pneuma_assets.core.sources.duckdb.relation import Relation, batches, cells, key, rows_at
 from pneuma_assets.core.sources.files import delimited, json_lines
+from pneuma_assets.core.sources.files.arrow import picked
 from pneuma_assets.core.sources.files.layout import (
+    WIDE,
     Layout,
     TextFile,
     is_encoding_error,
@@ -88,6 +91,9 @@ _ROW_BYTES = 96
 _COLUMN_BYTES = 200
 """For a column of a table or of one of its files: its name and type, and how it is read."""
 
+_WIDE_ROWS = 1_000
+"""A batch of a wide table has no more."""
+
 LOSSY = "lines that do not fit the other lines were left out"
 """The note of a table that could only be read without some of its lines."""
 
@@ -161,7 +167,8 @@ class TextTable:
             after = before + layout.row_count
             inside = [position - before for position in positions if before <= position < after]
             source, width = self._source(table, number)
-            for row in rows_at(table.connection, source, width, inside):
+            find = rows_at if width <= WIDE else _rows_of_wide
+            for row in find(table.connection, source, width, inside):
                 mark = RowMark(before + row.mark.position, row.mark.key)
                 drawn.append(SampledRow(mark, _placed(row.cells, places)))
             before = after
@@ -181,8 +188,23 @@ class TextTable:
         return with_partition(source, width, partition), width + len(partition)
 
 
-def _placed(cells: Row, places: Sequence[int | None]) -> Row:
-    return tuple(None if i is None else cells[i] for i in places)
+def _rows_of_wide(
+    connection: duckdb.DuckDBPyConnection, source: Relation, width: int, positions: Sequence[int]
+) -> list[SampledRow]:
+    """Return the same as `rows_at`, by a plan of one step for all rows and one for those."""
+    if not positions:
+        return []
+    columns = [Column(f"c{i}", "") for i in range(width)]
+    found = picked(batches(connection, source, columns, _WIDE_ROWS), positions)
+    connection.register("picked", pa.Table.from_batches(found))
+    rows = connection.execute(f"SELECT {key(width)}, {cells(width)} FROM picked").fetchall()
+    connection.unregister("picked")
+    marks = map(RowMark, positions, (row[0] for row in rows))
+    return [SampledRow(mark, row[1:]) for mark, row in zip(marks, rows, strict=True)]
+
+
+def _placed(row: Row, places: Sequence[int | None]) -> Row:
+    return tuple(None if i is None else row[i] for i in places)
 
 
 SMALL_BYTES = 2 << 20
