@@ -7,8 +7,8 @@ import signal
 import pytest
 
 from pneuma_assets.core.errors import BenchmarkError, ModelError
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_bench.generator.asking import UNIT, Ledger, ask_in_units
+from tests.support.fake_model import FakeLanguageModel
 
 PROMPTS = [f"What is number {number}?" for number in range(3 * UNIT - 5)]
 

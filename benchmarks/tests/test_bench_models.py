@@ -4,9 +4,9 @@ import os
 
 from benchmarks.tests.support.bench_sets import SIDES, TABLES, small_set
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_bench.ablation import Spec, compare
 from pneuma_bench.lab import Lab, describe
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.word_encoder import WordEncoder
 
 COLUMNS = sum(len(columns) for columns, _ in TABLES.values())

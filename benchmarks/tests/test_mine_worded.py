@@ -12,7 +12,6 @@ from pneuma_assets.core.describe.texts import (
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.measure.known_tables import Known
 from pneuma_assets.core.models.base import Generation
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished, Stage
 from pneuma_assets.core.tables import Document, DocumentKind, TableRef
@@ -23,6 +22,7 @@ from pneuma_bench.index_questions import (
     read_questions,
     replace_questions,
 )
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.mined_lake import mined_lake, table_ids
 
 

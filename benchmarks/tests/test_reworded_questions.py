@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 from benchmarks.tests.support.question_model import model_of, write_towns
 from pneuma_assets.core.models.language import registry
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_bench.cli.app import app
 from pneuma_bench.generator.asking import Ledger
 from pneuma_bench.generator.content import ContentSpec, Turns, content_questions
@@ -17,6 +16,7 @@ from pneuma_bench.generator.queries import Subject
 from pneuma_bench.generator.questions import write_generated
 from pneuma_bench.generator.rewording import Asker
 from pneuma_bench.reading import read_tables
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.recording_endpoint import recording_endpoint
 
 KILLS = 4

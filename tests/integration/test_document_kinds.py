@@ -5,9 +5,9 @@ import pytest
 
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.tables import DocumentKind
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.pipeline_support import deployment, run_job
 from tests.support.values_documents import VALUES, registered
 

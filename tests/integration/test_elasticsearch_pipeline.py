@@ -24,12 +24,12 @@ from pneuma_assets.core.index import copy
 from pneuma_assets.core.index.elastic.handle import begin_successor
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.registry import begin_rebuild, publish_index
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store.queue import MAX_ATTEMPTS
 from pneuma_assets.core.text.analysis import analyzer_named
 from tests.support.elasticsearch_server import client_of
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.named_encoders import use_named_encoders
 from tests.support.pipeline_support import run_job, small_lake
 from tests.support.waiting import wait_until

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.models import EncoderConfig
+from pneuma_assets.core.config.models import PACKAGED_ENCODER, EncoderConfig, ModelConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.encoder.encoder import SentenceEncoder, open_encoder
 from pneuma_assets.core.models.encoder.files import locate_encoder
@@ -26,7 +26,7 @@ def reference():
 
 def load(dtype: str) -> SentenceEncoder:
     """Return an encoder whose full model is in memory."""
-    encoder = SentenceEncoder(locate_encoder(EncoderConfig().model), "cpu", dtype)
+    encoder = SentenceEncoder(locate_encoder(PACKAGED_ENCODER), "cpu", dtype)
     assert encoder._model
     return encoder
 
@@ -73,7 +73,7 @@ def test_half_precision_is_the_same_encoder(reference, loaded):
 )
 def test_the_type_is_the_one_that_the_processor_multiplies(monkeypatch, capabilities, dtype):
     monkeypatch.setattr("torch.cpu.get_capabilities", lambda: capabilities, raising=False)
-    encoder = SentenceEncoder(locate_encoder(EncoderConfig().model), "cpu")
+    encoder = SentenceEncoder(locate_encoder(PACKAGED_ENCODER), "cpu")
     types = {str(weights.dtype) for weights in encoder._model._model.parameters()}
     assert types == {f"torch.{dtype}"}
 
@@ -118,9 +118,8 @@ def test_prompts_are_respected_and_leave_room(reference, tmp_path):
     assert encoder.encode_queries([" ".join(parts)])[0] == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    "config", [EncoderConfig(device="no-such-device"), EncoderConfig(device="cuda:99")]
-)
-def test_a_device_that_is_not_there_is_explained(config):
-    with pytest.raises(ModelError, match=r"encoder\.device"):
+@pytest.mark.parametrize("device", ["no-such-device", "cuda:99"])
+def test_a_device_that_is_not_there_is_explained(device):
+    config = EncoderConfig(model=ModelConfig(model=PACKAGED_ENCODER, device=device))
+    with pytest.raises(ModelError, match=r"encoder\.model and its device"):
         open_encoder(config).encode_documents(MANY)

@@ -10,10 +10,10 @@ import pytest
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.pipeline.write import publish_metadata
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.tables import TableFacts
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.pipeline_support import run_job, small_lake
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]

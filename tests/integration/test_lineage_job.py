@@ -8,11 +8,11 @@ import pytest
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, QueryError
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.definitions import build_definitions
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.pipeline_support import deployment, run_job, small_lake
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]

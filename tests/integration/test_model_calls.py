@@ -13,8 +13,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.pipeline_support import deployment, run_job
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]

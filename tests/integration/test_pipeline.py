@@ -4,8 +4,8 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.assets.table_events import asset_key
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.hostile_lake import build_hostile_lake
 from tests.support.pipeline_support import deployment, run_job, small_lake
 

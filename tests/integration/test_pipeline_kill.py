@@ -14,9 +14,9 @@ import dagster as dg
 import pytest
 from sqlalchemy import select
 
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import schema
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.pipeline_support import deployment, run_job, small_lake
 from tests.support.waiting import LONGEST
 

@@ -11,9 +11,9 @@ from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.embedded import folder as embedded_folder
 from pneuma_assets.core.index.embedded import lifecycle
 from pneuma_assets.core.index.registry import open_index
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.text.analysis import Analyzer
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.pipeline_support import run_job, small_lake
 
 pytestmark = pytest.mark.integration

@@ -6,8 +6,8 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.core.errors import ModelError
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.pipeline_support import CountingNarrator, deployment, small_lake
 from tests.support.whole_job import FILE, whole_job
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from pneuma_assets.core.models.base import Generation
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.store import runs
 from tests.support import pipeline_support
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.word_encoder import WordEncoder
 
 LEASE_S = 3.0

@@ -15,11 +15,11 @@ from pneuma_assets import index_run
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.models.base import Generation
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.progress import listening
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.resources.models import NarratorResource
 from pneuma_assets.resources.names import Names
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.reading import reading_here
 
 

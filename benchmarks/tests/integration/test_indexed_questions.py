@@ -4,11 +4,11 @@ import pytest
 
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.models.language import registry
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.tables import DocumentKind
 from pneuma_assets.index_run import run_indexing
 from pneuma_bench.index_questions import index_questions, remove_questions
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.mined_lake import table_ids, write_lake
 from tests.support.pipeline_support import deployment
 from tests.support.word_encoder import WordEncoder

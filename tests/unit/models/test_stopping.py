@@ -3,7 +3,7 @@
 import pytest
 
 from pneuma_assets.core.describe.narrate import SECOND_SENTENCE
-from pneuma_assets.core.models.language.stopping import cautious, cut_at, stop_test, wrongly_cut
+from pneuma_assets.core.models.language.answers import cautious, cut_at, stop_test, wrongly_cut
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import random
 import pytest
 
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.pipeline.describe import describe_tables
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Stage
@@ -18,6 +17,7 @@ from pneuma_assets.core.tables import (
     TableRef,
     TableTerms,
 )
+from tests.support.fake_model import FakeLanguageModel
 
 ASKING = NarrationConfig.model_validate({"model": "m"})
 RUN = "run"

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 import pytest
 
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.pipeline.describe import (
     SchemaNarrationsFigures,
     answer_key,
@@ -14,6 +13,7 @@ from pneuma_assets.core.pipeline.describe import (
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef, TableTerms
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.word_encoder import WordEncoder
 
 GROUNDED = NarrationConfig.model_validate({"model": "m"})

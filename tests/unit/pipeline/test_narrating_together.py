@@ -7,12 +7,12 @@ from threading import Barrier
 import pytest
 
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.pipeline import describe
 from pneuma_assets.core.pipeline.describe import answer_key, describe_tables
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import Column, Table, TableRef
+from tests.support.fake_model import FakeLanguageModel
 
 CONFIG = NarrationConfig.model_validate({"model": {"model": "m", "endpoint_url": "http://h/v1"}})
 """Whose answers tables with one schema share."""

@@ -8,7 +8,6 @@ from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import (
     ScoreParts,
@@ -18,6 +17,7 @@ from pneuma_assets.core.search.results import (
     scaled,
 )
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.word_encoder import WordEncoder
 
 

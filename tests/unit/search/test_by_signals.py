@@ -9,10 +9,10 @@ import pytest
 from pneuma_assets.core.config.query import QueryOptions, Weights
 from pneuma_assets.core.index.base import IndexFilter, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
 from tests.support.counting_index import CountingIndex
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.word_encoder import WordEncoder
 
 README = "Everything about the harbour, its ships, fees and opening hours."

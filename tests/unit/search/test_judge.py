@@ -1,6 +1,6 @@
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.judge import judge_blocks, judge_prompt
 from pneuma_assets.core.tables import Block, DocumentKind
+from tests.support.fake_model import FakeLanguageModel
 
 
 def test_the_prompts_are_the_authors():

@@ -11,13 +11,13 @@ from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import Hit, IndexFilter, IndexQuery, SideHits, SideScores
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.names import Elsewhere
 from pneuma_assets.core.search.passages import LONGEST, best_passage
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.retrieve import Candidates, rank
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.support.counting_index import CountingIndex
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 

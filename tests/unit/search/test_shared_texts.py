@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from pneuma_assets.core.config.query import QueryOptions, Weights
 from pneuma_assets.core.index.base import Hit, SideHits, TableScores
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.retrieve import Candidates, rank
 from pneuma_assets.core.search.signals import rank_tables
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 

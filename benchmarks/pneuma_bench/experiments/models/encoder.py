@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from sentence_transformers import SentenceTransformer
 
-from pneuma_assets.core.config.models import EncoderConfig
+from pneuma_assets.core.config.models import PACKAGED_ENCODER
 from pneuma_assets.core.config.sections import SamplingConfig
 from pneuma_assets.core.describe.packing import pack_blocks
 from pneuma_assets.core.models.encoder.encoder import SentenceEncoder
@@ -34,7 +34,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--device", default="cpu", help="cuda, say")
     arguments = parser.parse_args()
-    files = locate_encoder(EncoderConfig().model)
+    files = locate_encoder(PACKAGED_ENCODER)
     ours = SentenceEncoder(files, arguments.device)
     theirs = SentenceTransformer(files.model, device=arguments.device, local_files_only=True)
 
@@ -57,7 +57,7 @@ def compare(
     ours: SentenceEncoder, theirs: SentenceTransformer, texts: list[str], rounds: int, device: str
 ) -> int:
     """Time all, after a round that warms them up, and print the ratio of the medians."""
-    single = SentenceEncoder(locate_encoder(EncoderConfig().model), device, "float32")
+    single = SentenceEncoder(locate_encoder(PACKAGED_ENCODER), device, "float32")
     ways: dict[str, Callable[[], Vector]] = {
         "raw": lambda: np.asarray(theirs.encode(texts, normalize_embeddings=True)),
         "ours, float32": lambda: single.encode_documents(texts),

@@ -16,6 +16,7 @@ from itertools import islice
 
 from pneuma_assets.core.describe.narrate import NARRATION_TOKENS, NarrationRequest, narrate_columns
 from pneuma_assets.core.describe.prompts import column_prompt
+from pneuma_assets.core.models.batching import release_memory
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
 from pneuma_bench.experiments.support.language_models import (
     Plain,
@@ -104,7 +105,7 @@ def with_less_memory(model: TransformersModel, prompts: list[str], gigabytes: fl
     """Let the GPU grant less, and check that each prompt has an answer all the same."""
     import torch
 
-    model._loaded.release_memory()
+    release_memory()
     model.sizer.history.clear()
     total = torch.cuda.get_device_properties(0).total_memory
     torch.cuda.set_per_process_memory_fraction(gigabytes * 1e9 / total)

@@ -193,7 +193,7 @@ class SentenceEncoder:
                 vectors = self._model.encode([texts[position] for position in batch], task)
             yield from zip(batch, vectors, strict=True)
 
-        return run_batches(sizes, encode, self._sizer, release=self._model.release_memory)
+        return run_batches(sizes, encode, self._sizer)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -206,7 +206,7 @@ class SentenceEncoder:
             cause = str(error).strip().splitlines() or [type(error).__name__]
             raise ModelError(
                 f"The encoder {self._files.model} cannot be loaded ({cause[0]}); check "
-                f"encoder.model and encoder.device, or leave both out for the packaged model"
+                f"encoder.model and its device, or leave it out for the packaged model"
             ) from error
 
 

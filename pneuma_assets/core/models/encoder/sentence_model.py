@@ -1,6 +1,5 @@
 """A sentence-transformers model in memory, and what using it well needs to know of it."""
 
-import gc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -64,14 +63,6 @@ class SentenceModel:
         vectors /= np.maximum(lengths, np.finfo(np.float32).tiny)
         return vectors
 
-    def release_memory(self) -> None:
-        """Give back what a batch that did not fit left behind."""
-        import torch
-
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-
     def _prompt(self, names: Sequence[str]) -> str:
         prompts = self._model.prompts
         name = next((name for name in names if name in prompts), None)
@@ -95,19 +86,13 @@ class SentenceModel:
 def _load(files: EncoderFiles, device: str | None, dtype: str) -> "SentenceTransformer":
     import torch
     from sentence_transformers import SentenceTransformer
-    from transformers.utils import logging
 
-    from pneuma_assets.core.models.language.transformers.loading import best_dtype
+    from pneuma_assets.core.models.language.transformers.loading import best_dtype, no_progress_bars
 
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()  # a bar of its own would tear the command line's
-    try:
+    with no_progress_bars():
         model = SentenceTransformer(
             files.model, device=device, local_files_only=files.folder is not None
         )
-    finally:
-        if shown:
-            logging.enable_progress_bar()
     on_gpu = torch.cuda.is_available() if device is None else not device.startswith("cpu")
     # All modules at once: a dense layer of another type than the transformer's would not run.
     return model.to(best_dtype(on_gpu=on_gpu) if dtype == "auto" else getattr(torch, dtype))

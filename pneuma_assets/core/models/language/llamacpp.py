@@ -1,7 +1,6 @@
 """Language models in GGUF files, run in this process by llama.cpp's own server engine."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,10 +8,14 @@ from typing import Any
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.hardware import usable_cores
-from pneuma_assets.core.models.base import Generation
-from pneuma_assets.core.models.language.stopping import cautious, cut_at, wrongly_cut
-from pneuma_assets.core.models.language.yes_no import yes_share
-from pneuma_assets.core.models.sizes import with_size
+from pneuma_assets.core.models.base import Generation, with_size
+from pneuma_assets.core.models.language.answers import (
+    cautious,
+    cut_at,
+    in_parallel,
+    wrongly_cut,
+    yes_share,
+)
 from pneuma_assets.core.progress import working
 
 _STREAMS = 4
@@ -90,16 +93,7 @@ class LlamaCppModel:
     def _ask(self, prompts: Sequence[str], **options: Any) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield (position, choice) as the answers come; stopping early cancels the rest."""
         server = self._server
-        pool = ThreadPoolExecutor(_STREAMS, thread_name_prefix="llama.cpp")
-        try:
-            asked = {
-                pool.submit(_answer, server, prompt, options): index
-                for index, prompt in enumerate(prompts)
-            }
-            for future in as_completed(asked):
-                yield asked[future], future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        return in_parallel(lambda one: _answer(server, one, options), prompts, _STREAMS)
 
     @cached_property
     def _server(self) -> Any:

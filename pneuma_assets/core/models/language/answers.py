@@ -1,8 +1,16 @@
-"""Ends an answer early: what a model says after its first sentence costs time and adds noise."""
+"""Reads what a model answers: where an answer ends early, and how sure a yes is.
 
-from collections.abc import Callable, Sequence
+What a model says after its first sentence costs time and adds noise.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TypeVar
 
 from pneuma_assets.core.text.sentences import ends_sentence
+
+T = TypeVar("T")
 
 TAIL_TOKENS = 8
 """Tokens looked at after each step; a stop string is shorter than what these spell."""
@@ -52,3 +60,41 @@ def _find(text: str, end: str) -> int:
     while place >= 0 and end.startswith(".") and not ends_sentence(text, place):
         place = text.find(end, place + 1)
     return place
+
+
+YES_WORDS = ("yes", "Yes", "YES", " yes", " Yes", " YES")
+NO_WORDS = ("no", "No", "NO", " no", " No", " NO")
+
+
+def yes_share(log_probabilities: Iterable[tuple[str, float]]) -> float | None:
+    """Return P(yes) / (P(yes) + P(no)) over first tokens, or None where neither occurs.
+
+    Args:
+        log_probabilities: The text of each candidate token and its natural log probability.
+    """
+    yes = no = 0.0
+    for text, value in log_probabilities:
+        word = text.strip().lower()
+        if word == "yes":
+            yes += math.exp(value)
+        elif word == "no":
+            no += math.exp(value)
+    return yes / (yes + no) if yes + no > 0 else None
+
+
+def said(answer: str) -> float:
+    """Return 1.0 for an answer that begins with yes; as with the authors, all else is a no: 0.0."""
+    return float(answer.lstrip(" \t\r\n\"'*#-").lower().startswith("yes"))
+
+
+def in_parallel(
+    work: Callable[[str], T], prompts: Sequence[str], threads: int
+) -> Iterator[tuple[int, T]]:
+    """Yield (position, result) as they finish; a failure or stopping early cancels the rest."""
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="prompts")
+    try:
+        asked = {pool.submit(work, prompt): index for index, prompt in enumerate(prompts)}
+        for future in as_completed(asked):
+            yield asked[future], future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)

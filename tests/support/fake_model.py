@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pneuma_assets.core.errors import OutOfMemoryError
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
-from pneuma_assets.core.models.language.stopping import cut_at
+from pneuma_assets.core.models.language.answers import cut_at
 
 _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"\s*\S+")
@@ -71,7 +71,6 @@ class FakeLanguageModel:
             run,
             self.sizer,
             unfit=lambda index, error: unfit.append(Generation(index, "", str(error))),
-            release=_nothing,
             wait=_nothing,
         )
         for index, words in batches:
@@ -90,9 +89,7 @@ class FakeLanguageModel:
                 yield index, overlap(prompts[index])
 
         sizes = [len(prompt.split()) for prompt in prompts]
-        batches = run_batches(
-            sizes, run, self.sizer, unfit=_nothing, release=_nothing, wait=_nothing
-        )
+        batches = run_batches(sizes, run, self.sizer, unfit=_nothing, wait=_nothing)
         answers = dict(batches)
         return [answers.get(index) for index in range(len(prompts))]
 
