@@ -16,7 +16,7 @@ from tests.support.merged_location import FILES, merged
 from tests.support.pipeline_support import small_lake
 from tests.support.waiting import LONGEST
 
-pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("read_here")]
 
 THEIRS = [dg.AssetKey("raw_tables"), dg.AssetKey("search_index")]
 EVALUATED = dg.DagsterEventType.ASSET_CHECK_EVALUATION

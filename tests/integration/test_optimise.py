@@ -9,7 +9,7 @@ import pytest
 from pneuma_assets.definitions import build_resources
 from tests.support.ticks import QUIET, Ticking, tiny_lake
 
-pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("read_here")]
 
 
 @pytest.fixture

@@ -117,31 +117,26 @@ def test_wheel_holds_one_package_with_each_of_its_files_once(wheel, tracked):
     assert sorted(packed) == sorted(expected)
 
 
-@pytest.mark.parametrize("module", ["", ".jobs", ".resources", ".sensors"])
-def test_package_is_imported_from_the_wheel(module, installed, tmp_path):
-    code = f"import {PACKAGE}{module}; print({PACKAGE}{module}.__file__)"
-    found = Path(run(installed / "python", "-c", code, cwd=tmp_path).strip())
-    assert found.is_relative_to(installed.parent)
+LOADED = f"""
+from importlib import import_module
+from importlib.util import find_spec
+import {PACKAGE}.definitions
+for name in ("", ".jobs", ".resources", ".sensors"):
+    print(import_module("{PACKAGE}" + name).__file__)
+print([name for name in ("jobs", "resources", "sensors") if find_spec(name)])
+"""
 
 
-def test_no_everyday_name_is_taken_at_the_top(installed, tmp_path):
-    code = (
-        "from importlib.util import find_spec; "
-        "print([name for name in ('jobs', 'resources', 'sensors') if find_spec(name)])"
-    )
-    assert run(installed / "python", "-c", code, cwd=tmp_path).strip() == "[]"
+def test_definitions_load_from_the_wheel_which_takes_no_everyday_name(installed, tmp_path):
+    *files, taken = run(installed / "python", "-c", LOADED, cwd=tmp_path).splitlines()
+    assert len(files) == 4
+    assert all(Path(file).is_relative_to(installed.parent) for file in files)
+    assert taken == "[]"
 
 
-def test_definitions_load(installed, tmp_path):
-    run(installed / "python", "-c", "import pneuma_assets.definitions", cwd=tmp_path)
-
-
-def test_version(installed, wheel, tmp_path):
+def test_search_finds_what_was_indexed(installed, wheel, home, tmp_path):
     said = run(installed / "pneuma-assets", "--version", cwd=tmp_path)
     assert said.split() == ["pneuma-assets", wheel.name.split("-")[1]]
-
-
-def test_search_finds_what_was_indexed(installed, home, tmp_path):
     command = [installed / "pneuma-assets", "--home", home, "search", "--json"]
     results = json.loads(run(*command, "gdp of a country", cwd=tmp_path))
     assert results[0]["table_id"] == "lake/economy"
