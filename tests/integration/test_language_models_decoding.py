@@ -1,10 +1,6 @@
 """The decoder against the library's own `generate`, on tiny random models of several kinds."""
 
 import pytest
-import torch
-from transformers import CONFIG_MAPPING, AutoModelForCausalLM
-
-from pneuma_assets.core.models.language.transformers.decoding import GreedyDecoder
 
 pytestmark = pytest.mark.integration
 
@@ -37,6 +33,9 @@ OTHERS = [pytest.param(kind, marks=pytest.mark.slow) for kind in sorted(KINDS) i
 
 @pytest.fixture(params=[ONE_KIND, *OTHERS], scope="module")
 def model(request):
+    import torch  # takes seconds, which those who only collect tests save
+    from transformers import CONFIG_MAPPING, AutoModelForCausalLM
+
     torch.manual_seed(5)
     options = dict(KINDS[request.param])
     attention = options.pop("attn_implementation", "sdpa")
@@ -46,6 +45,8 @@ def model(request):
 
 
 def prompts():
+    import torch
+
     draw = torch.Generator().manual_seed(1)
 
     def some(count):
@@ -63,6 +64,8 @@ def prompts():
 
 
 def alone(model, prompt):
+    import torch
+
     ids = torch.tensor([prompt])
     written = model.generate(
         ids,
@@ -75,8 +78,14 @@ def alone(model, prompt):
     return written[: written.index(END)] if END in written else written
 
 
+def decoder(model, ends):
+    from pneuma_assets.core.models.language.transformers.decoding import GreedyDecoder
+
+    return GreedyDecoder(model, frozenset(ends), PAD)
+
+
 def test_a_batch_answers_as_each_prompt_alone(model):
-    together = dict(GreedyDecoder(model, frozenset({END}), PAD).decode(prompts(), NEW))
+    together = dict(decoder(model, {END}).decode(prompts(), NEW))
     expected = {position: alone(model, prompt) for position, prompt in enumerate(prompts())}
     assert together == expected
     lengths = {len(written) for written in expected.values()}
@@ -91,7 +100,7 @@ def test_rows_that_ended_cost_nothing(model):
 
     handle = model.register_forward_pre_hook(note, with_kwargs=True)
     ended_at = []
-    for _, written in GreedyDecoder(model, frozenset(range(3, 9)), PAD).decode(prompts(), NEW):
+    for _, written in decoder(model, range(3, 9)).decode(prompts(), NEW):
         ended_at.append((len(sizes), len(written)))
     handle.remove()
     expected = [len(prompts()) - sum(at <= step for at, _ in ended_at) for step in range(2, 99)]
