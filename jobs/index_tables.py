@@ -1,5 +1,6 @@
-"""The job that brings the index up to date, the job that checks it, and the tag of their runs."""
+"""The job that brings the index up to date, the job that checks it, and what all jobs share."""
 
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
@@ -8,7 +9,7 @@ import dagster as dg
 from pneuma_assets.assets.checks import index_checks
 from pneuma_assets.assets.stages import stage_keys
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.resources.names import Names
+from pneuma_assets.resources.names import Names, bind_resources
 
 
 def run_tags(loaded: LoadedDeployment) -> dict[str, str]:
@@ -31,6 +32,37 @@ def index_tables_name(loaded: LoadedDeployment) -> str:
 def raw_tables_config(names: Names, **asked: Any) -> dict[str, Any]:
     """Return the configuration of a run whose first stage is asked for this (`RawTablesConfig`)."""
     return {"ops": {names("raw_tables"): {"config": asked}}}
+
+
+def job_of_one_op(
+    loaded: LoadedDeployment,
+    name: str,
+    compute: Callable[..., None],
+    description: str,
+    pool: str | None = None,
+) -> dg.JobDefinition:
+    """Return a job of a deployment with one op, named after the function that it calls.
+
+    Args:
+        loaded: The deployment.
+        name: The last part of the job's name.
+        compute: Takes the deployment's resources by the names that the code has for them.
+        description: For people in the UI.
+        pool: What it shares with other runs.
+    """
+    names = Names.of(loaded.deployment)
+    op = dg.op(name=names(compute.__name__), pool=pool)(bind_resources(compute, names))
+
+    @dg.job(
+        name=names(name),
+        run_tags={**loaded.deployment.dagster.run_tags, **run_tags(loaded)},
+        executor_def=dg.in_process_executor,
+        description=description,
+    )
+    def job() -> None:
+        op()
+
+    return job
 
 
 def index_tables_job(loaded: LoadedDeployment) -> Any:

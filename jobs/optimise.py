@@ -13,40 +13,29 @@ from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.service.state import open_store
 from pneuma_assets.jobs.dead_runs import fail_orphaned_runs, unfinished_runs
-from pneuma_assets.jobs.index_tables import run_tags
+from pneuma_assets.jobs.index_tables import job_of_one_op
 from pneuma_assets.resources.index import IndexResource
-from pneuma_assets.resources.names import Names, bind_resources
+from pneuma_assets.resources.names import Names
 from pneuma_assets.resources.store import StoreResource
 
 
 def optimise_job(loaded: LoadedDeployment) -> dg.JobDefinition:
     """Return the job of a deployment; it waits for the writers of the index, and they for it."""
-    names, config = Names.of(loaded.deployment), loaded.deployment.dagster
+    about = "Compact the search index."
+    return job_of_one_op(loaded, "optimise", compact_index, about, INDEX_WRITER_POOL)
 
-    def compact_index(
-        context: dg.OpExecutionContext, pneuma_store: StoreResource, pneuma_index: IndexResource
-    ) -> None:
-        """Give the room of what was removed back, and let searches read less."""
-        pneuma_store.store.runs.begin(context.run.run_id)  # so that it is known when it is killed
-        try:
-            with beating(context.log, "compact_index") as hear, listening(hear):
-                done = optimise_index(pneuma_index.index)
-        except PneumaError as error:
-            raise dg.Failure(str(error), metadata={"error": type(error).__name__}) from error
-        context.add_output_metadata(metadata(done.named()))
 
-    op = dg.op(name=names("compact_index"), pool=INDEX_WRITER_POOL)
-
-    @dg.job(
-        name=names("optimise"),
-        run_tags={**config.run_tags, **run_tags(loaded)},
-        executor_def=dg.in_process_executor,
-        description="Compact the search index.",
-    )
-    def optimise() -> None:
-        op(bind_resources(compact_index, names))()
-
-    return optimise
+def compact_index(
+    context: dg.OpExecutionContext, pneuma_store: StoreResource, pneuma_index: IndexResource
+) -> None:
+    """Give the room of what was removed back, and let searches read less."""
+    pneuma_store.store.runs.begin(context.run.run_id)  # so that it is known when it is killed
+    try:
+        with beating(context.log, "compact_index") as hear, listening(hear):
+            done = optimise_index(pneuma_index.index)
+    except PneumaError as error:
+        raise dg.Failure(str(error), metadata={"error": type(error).__name__}) from error
+    context.add_output_metadata(metadata(done.named()))
 
 
 def optimise_schedule(

@@ -4,6 +4,9 @@ It loads no model and waits for no pool, so that it works beside a run that inde
 waits in the state, as after a tick, and the sensor `watch` asks for the run that indexes it.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import dagster as dg
 from pydantic import Field
 
@@ -14,13 +17,10 @@ from pneuma_assets.core.pipeline.list import RawTablesFigures
 from pneuma_assets.core.pipeline.watch import list_and_time
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.store.removals import CAREFUL
-from pneuma_assets.jobs.index_tables import run_tags
-from pneuma_assets.resources.names import Names, bind_resources
+from pneuma_assets.jobs.index_tables import job_of_one_op
+from pneuma_assets.resources.names import Names
 from pneuma_assets.resources.sources import SourcesResource
 from pneuma_assets.resources.store import StoreResource
-
-OP = "list_sources"
-"""The last part of the op's name, under which the job is configured."""
 
 
 class ScanConfig(dg.Config):
@@ -31,41 +31,35 @@ class ScanConfig(dg.Config):
 
 def scan_sources_job(loaded: LoadedDeployment) -> dg.JobDefinition:
     """Return the job of a deployment."""
-    names, tags = Names.of(loaded.deployment), loaded.deployment.dagster.run_tags
+    about = "List sources that take long; nothing is read or indexed."
+    return job_of_one_op(loaded, "scan_sources", list_sources, about)
 
-    def list_sources(
-        context: dg.OpExecutionContext,
-        config: ScanConfig,
-        pneuma_store: StoreResource,
-        pneuma_sources: SourcesResource,
-    ) -> None:
-        """List sources and keep which tables are new, changed or gone."""
-        store = pneuma_store.store
-        store.runs.begin(context.run.run_id)  # so that it is known when it is killed
-        configured = [source.name for source in pneuma_sources.opened]
-        figures, away = RawTablesFigures(), []
-        with beating(context.log, "list_sources") as hear, listening(hear):
-            for source in pneuma_sources.opened:
-                if config.only and source.name not in config.only:
-                    continue
-                try:
-                    figures += list_and_time(store, source, configured, CAREFUL)
-                except SourceError as error:
-                    context.log.warning(f"{source.name} cannot be listed: {error}")
-                    away.append(str(error))
-        if away and not figures.tables:
-            raise dg.Failure(" ".join(away))
-        context.add_output_metadata(metadata(figures.named()))
 
-    op = dg.op(name=names(OP))
+def scan_config(names: Names, only: Sequence[str]) -> dict[str, Any]:
+    """Return the configuration of a run that lists these sources."""
+    return {"ops": {names(list_sources.__name__): {"config": {"only": list(only)}}}}
 
-    @dg.job(
-        name=names("scan_sources"),
-        run_tags={**tags, **run_tags(loaded)},
-        executor_def=dg.in_process_executor,
-        description="List sources that take long; nothing is read or indexed.",
-    )
-    def scan_sources() -> None:
-        op(bind_resources(list_sources, names))()
 
-    return scan_sources
+def list_sources(
+    context: dg.OpExecutionContext,
+    config: ScanConfig,
+    pneuma_store: StoreResource,
+    pneuma_sources: SourcesResource,
+) -> None:
+    """List sources and keep which tables are new, changed or gone."""
+    store = pneuma_store.store
+    store.runs.begin(context.run.run_id)  # so that it is known when it is killed
+    configured = [source.name for source in pneuma_sources.opened]
+    figures, away = RawTablesFigures(), []
+    with beating(context.log, "list_sources") as hear, listening(hear):
+        for source in pneuma_sources.opened:
+            if config.only and source.name not in config.only:
+                continue
+            try:
+                figures += list_and_time(store, source, configured, CAREFUL)
+            except SourceError as error:
+                context.log.warning(f"{source.name} cannot be listed: {error}")
+                away.append(str(error))
+    if away and not figures.tables:
+        raise dg.Failure(" ".join(away))
+    context.add_output_metadata(metadata(figures.named()))

@@ -11,12 +11,8 @@ from pydantic import Field
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.service.changed import note_changed
-from pneuma_assets.jobs.index_tables import run_tags
-from pneuma_assets.resources.names import Names, bind_resources
+from pneuma_assets.jobs.index_tables import job_of_one_op
 from pneuma_assets.resources.store import StoreResource
-
-OP = "note_changes"
-"""The last part of the op's name, under which the job is configured."""
 
 _SHOWN = 100
 
@@ -31,44 +27,27 @@ class ChangesConfig(dg.Config):
 
 def table_changed_job(loaded: LoadedDeployment) -> dg.JobDefinition:
     """Return the job of a deployment."""
-    names, tags = Names.of(loaded.deployment), loaded.deployment.dagster.run_tags
+    about = "Keep that tables have changed, so that the next run reads them again."
+    return job_of_one_op(loaded, "table_changed", note_changes, about)
 
-    def note_changes(
-        context: dg.OpExecutionContext, config: ChangesConfig, pneuma_store: StoreResource
-    ) -> None:
-        """Keep what has changed; the next run reads it."""
-        deployment = pneuma_store.deployment.loaded
-        try:
-            told = note_changed(
-                deployment,
-                pneuma_store.store,
-                config.tables,
-                sources=config.sources,
-                reason=config.reason,
-            )
-        except PneumaError as error:
-            raise dg.Failure(
-                str(error), metadata={"error": type(error).__name__}, allow_retries=False
-            ) from error
-        new = [one.name for one in told.new]
-        context.add_output_metadata(
-            {
-                "tables": len(told.tables),
-                "tables that are read again": dg.JsonMetadataValue(list(told.tables[:_SHOWN])),
-                "names not known yet": dg.JsonMetadataValue(new[:_SHOWN]),
-                "sources that are listed": dg.JsonMetadataValue(list(told.sources)),
-            }
-        )
 
-    op = dg.op(name=names(OP))
-
-    @dg.job(
-        name=names("table_changed"),
-        run_tags={**tags, **run_tags(loaded)},
-        executor_def=dg.in_process_executor,
-        description="Keep that tables have changed, so that the next run reads them again.",
+def note_changes(
+    context: dg.OpExecutionContext, config: ChangesConfig, pneuma_store: StoreResource
+) -> None:
+    """Keep what has changed; the next run reads it."""
+    loaded, asked = pneuma_store.deployment.loaded, config.model_dump()
+    try:
+        told = note_changed(loaded, pneuma_store.store, asked.pop("tables"), **asked)
+    except PneumaError as error:
+        raise dg.Failure(
+            str(error), metadata={"error": type(error).__name__}, allow_retries=False
+        ) from error
+    new = [one.name for one in told.new]
+    context.add_output_metadata(
+        {
+            "tables": len(told.tables),
+            "tables that are read again": dg.JsonMetadataValue(list(told.tables[:_SHOWN])),
+            "names not known yet": dg.JsonMetadataValue(new[:_SHOWN]),
+            "sources that are listed": dg.JsonMetadataValue(list(told.sources)),
+        }
     )
-    def table_changed() -> None:
-        op(bind_resources(note_changes, names))()
-
-    return table_changed

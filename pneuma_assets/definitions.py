@@ -13,72 +13,19 @@ from pneuma_assets.assets.table_assets import definable, table_specs
 from pneuma_assets.assets.table_events import problem_checks
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.index.registry import sign_in_of
-from pneuma_assets.core.service.state import models_folder
 from pneuma_assets.core.store.manifest import Manifest, read_manifest
 from pneuma_assets.jobs.index_tables import check_tables_job, index_tables_job
 from pneuma_assets.jobs.optimise import optimise_job, optimise_schedule
 from pneuma_assets.jobs.scan_sources import scan_sources_job
 from pneuma_assets.jobs.table_changed import table_changed_job
-from pneuma_assets.resources.deployment import DeploymentResource
-from pneuma_assets.resources.index import IndexResource
-from pneuma_assets.resources.models import (
-    AnswersResource,
-    EncoderResource,
-    JudgeResource,
-    NarratorResource,
-)
+from pneuma_assets.resources.build import named_resources
 from pneuma_assets.resources.names import Names
-from pneuma_assets.resources.query import QueryResource
-from pneuma_assets.resources.sources import SourcesResource
-from pneuma_assets.resources.store import StoreResource
 from pneuma_assets.sensors.checks import check_schedule
 from pneuma_assets.sensors.reload import reload_sensors
 from pneuma_assets.sensors.resume import resume_sensor
 from pneuma_assets.sensors.watch import indexing_schedule, watch_sensor
 
 logger = logging.getLogger(__name__)
-
-
-def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
-    """Return the resources that a deployment file describes; each takes its section whole.
-
-    They have the names by which the code takes them; in Dagster they bear the deployment's own,
-    because definitions that are merged must not share one.
-    """
-    deployment = DeploymentResource.of(loaded)
-    says, home, models = deployment.settings, deployment.home, str(models_folder(loaded))
-    encoder = EncoderResource(settings=says["encoder"])
-    judge = JudgeResource(settings=says["judge"], cache=models)
-    answers = AnswersResource(settings=says["answers"], cache=models)
-    sign_in = sign_in_of(loaded.deployment.index)
-    index = IndexResource(
-        settings=says["index"],
-        home=home,
-        api_key=_secret(sign_in.api_key_env),
-        password=_secret(sign_in.password_env),
-        encoder=encoder,
-    )
-    return {
-        "pneuma_deployment": deployment,
-        "pneuma_store": StoreResource(deployment=deployment),
-        "pneuma_sources": SourcesResource(
-            entries=says["sources"], base=deployment.base, limits=says["limits"]
-        ),
-        "pneuma_encoder": encoder,
-        "pneuma_narrator": NarratorResource(settings=says["narration"], cache=models),
-        "pneuma_judge": judge,
-        "pneuma_answers": answers,
-        "pneuma_index": index,
-        "pneuma_query": QueryResource(
-            deployment=deployment, index=index, encoder=encoder, judge=judge, answers=answers
-        ),
-    }
-
-
-def _secret(variable: str | None) -> dg.EnvVar | None:
-    """Return what Dagster reads from the environment when a run begins, and never shows."""
-    return None if variable is None else dg.EnvVar(variable)
 
 
 def build_definitions(
@@ -125,7 +72,7 @@ def build_definitions(
             resume_sensor(loaded, job),
             *reload_sensors(loaded),
         ],
-        resources=_named_resources(loaded, overrides or {}),
+        resources=named_resources(loaded, overrides),
     )
 
 
@@ -145,15 +92,6 @@ def _refuse_ambiguous(
                 f"names of the jobs of {prefix!r} may be another deployment's; let neither name "
                 f"nor dagster.key_prefix end with {end.rstrip('_')!r}"
             )
-
-
-def _named_resources(loaded: LoadedDeployment, overrides: Mapping[str, Any]) -> dict[str, Any]:
-    names, built = Names.of(loaded.deployment), build_resources(loaded)
-    if unknown := overrides.keys() - built.keys():
-        raise ConfigError(
-            f"there is no resource {min(unknown)} to override; there are {', '.join(built)}"
-        )
-    return {names.resource(name): made for name, made in {**built, **overrides}.items()}
 
 
 def known_tables(loaded: LoadedDeployment) -> Manifest:

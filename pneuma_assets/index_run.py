@@ -9,7 +9,8 @@ from typing import Any, Self, TypeVar
 
 import dagster as dg
 
-from pneuma_assets.assets.stages import RawTablesConfig, raw_tables
+from pneuma_assets.assets.checks import index_checks
+from pneuma_assets.assets.stages import RawTablesConfig, stage_assets
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.registry import index_credentials
@@ -25,10 +26,10 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
 from pneuma_assets.core.store.tables import TableState
 from pneuma_assets.core.tables import Problem, source_of
-from pneuma_assets.definitions import build_definitions
 from pneuma_assets.instance import open_instance, remedy_for
 from pneuma_assets.jobs.dead_runs import fail_orphaned_runs
-from pneuma_assets.jobs.index_tables import index_tables_name
+from pneuma_assets.jobs.index_tables import index_tables_job, index_tables_name, raw_tables_config
+from pneuma_assets.resources.build import named_resources
 from pneuma_assets.resources.names import Names
 
 F = TypeVar("F", bound=Figures)
@@ -196,12 +197,18 @@ def _one_run(
     loaded: LoadedDeployment, instance: dg.DagsterInstance, asked: RawTablesConfig
 ) -> RunFigures:
     names = Names.of(loaded.deployment)
-    job = build_definitions(loaded, with_tables=False).resolve_job_def(index_tables_name(loaded))
-    result = job.execute_in_process(
+    # No more of the deployment's definitions than a run needs.
+    definitions = dg.Definitions(
+        assets=stage_assets(loaded.deployment),
+        asset_checks=index_checks(loaded.deployment),
+        jobs=[index_tables_job(loaded)],
+        resources=named_resources(loaded),
+    )
+    result = definitions.resolve_job_def(index_tables_name(loaded)).execute_in_process(
         instance=instance,
         raise_on_error=False,
         run_config={
-            "ops": {names(raw_tables.name): {"config": asked.model_dump()}},
+            **raw_tables_config(names, **asked.model_dump()),
             "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
         },
     )

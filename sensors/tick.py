@@ -32,7 +32,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest_write import refresh_manifest
 from pneuma_assets.jobs.dead_runs import fail_orphaned_runs, unfinished_runs
 from pneuma_assets.jobs.index_tables import raw_tables_config, run_tags
-from pneuma_assets.jobs.scan_sources import OP as LIST_SOURCES
+from pneuma_assets.jobs.scan_sources import scan_config
 from pneuma_assets.resources.names import Names
 from pneuma_assets.sensors.checks import changed_verdicts
 
@@ -265,7 +265,7 @@ class Ticks:
             return None
         return dg.RunRequest(
             job_name=self._scans,
-            run_config={"ops": {self._names(LIST_SOURCES): {"config": {"only": due}}}},
+            run_config=scan_config(self._names, due),
             tags={self._why: f"no tick has time to list {', '.join(due)}"},
         )
 

@@ -6,10 +6,9 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-def chunks(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """Yield the items in groups of at most `size`."""
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
+def chunks(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
+    """Return the items in groups of at most `size`."""
+    return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def portions(sizes: Mapping[str, int], most: int, items: int | None = None) -> Iterator[list[str]]:

@@ -23,7 +23,7 @@ from pneuma_assets.core.service import answer_sources
 from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import TableRef, TableTerms
-from pneuma_assets.definitions import build_resources
+from pneuma_assets.resources.build import build_resources
 from tests.support.postgresql_process import Server
 from tests.support.postgresql_server import new_database
 from tests.support.recording_endpoint import recording_endpoint

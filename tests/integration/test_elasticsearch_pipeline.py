@@ -276,7 +276,7 @@ from tests.support.pipeline_support import CountingNarrator
 settings = NarrationConfig().model_dump(exclude_none=True)
 narrator = CountingNarrator(settings=settings, cache="unused")
 overrides = {"pneuma_narrator": narrator}
-index_run.build_definitions = partial(index_run.build_definitions, overrides=overrides)
+index_run.named_resources = partial(index_run.named_resources, overrides=overrides)
 use_named_encoders(pytest.MonkeyPatch())
 
 def heard(*said):

@@ -6,7 +6,7 @@ import sys
 import dagster as dg
 import pytest
 
-from pneuma_assets.definitions import build_resources
+from pneuma_assets.resources.build import build_resources
 from tests.support.ticks import QUIET, Ticking, tiny_lake
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("read_here")]

@@ -17,6 +17,7 @@ from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.progress import listening
 from pneuma_assets.definitions import build_definitions
+from pneuma_assets.resources.build import named_resources
 from pneuma_assets.resources.models import NarratorResource
 from pneuma_assets.resources.names import Names
 from tests.support.fake_model import FakeLanguageModel
@@ -103,9 +104,7 @@ def index(config: Path, model: FakeLanguageModel) -> None:
     CountingNarrator.shared = model
     settings = NarrationConfig().model_dump(exclude_none=True)
     narrator = CountingNarrator(settings=settings, cache="unused")
-    index_run.build_definitions = partial(
-        build_definitions, overrides={"pneuma_narrator": narrator}
-    )
+    index_run.named_resources = partial(named_resources, overrides={"pneuma_narrator": narrator})
     with listening(lambda *heard: print(*heard, flush=True)):
         index_run.run_indexing(load_deployment(config=config))
 

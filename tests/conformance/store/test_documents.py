@@ -57,7 +57,7 @@ def test_a_preview_shows_the_first_of_what_a_run_holds(store):
 
 def test_blocks_wait_for_the_index_to_the_last_bit(store):
     claim(store, "a", "b")
-    other = DocumentKind("a kind that nobody has thought of yet")
+    other = DocumentKind("unheard_of")
     replace(store, "a", other, "evidence")
     assert store.documents.of_tables(["lake/a"])["lake/a"] == [document("a", other, "evidence")]
     store.documents.stage("words", [("lake/a", [embedded("a", "evidence", kind=other)])])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.store.asset_keys import PublishedPage
 from pneuma_assets.core.store.narrations import Answer, AnswerKey
 from pneuma_assets.core.tables import (
     Block,
@@ -158,7 +159,7 @@ def test_names_of_a_thousand_bytes_fit_everywhere(store):
     store.narrations.assign(AnswerKey("m"), [(profile, {0: said}, {0: Answer("said")})])
     assert store.narrations.of_tables([table_id])[table_id] == {name: said}
     store.add_context(table_id, name, "text")
-    store.asset_keys.record(f"pneuma/{table_id}", table_id, "mark")
+    store.asset_keys.record("mark", {f"pneuma/{table_id}": PublishedPage(table_id)})
     block = EmbeddedBlock(Block(table_id, DocumentKind.ROWS, "text"), np.ones(3, np.float32))
     store.documents.stage("words", [(table_id, [block])])
     store.embeddings.keep("words", [(table_id, [block])])

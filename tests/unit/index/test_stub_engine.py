@@ -17,7 +17,8 @@ from pneuma_assets.core.config.values import LocalPath
 from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.registry import inspect_index, kind_of, reindex
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.definitions import build_definitions, build_resources
+from pneuma_assets.definitions import build_definitions
+from pneuma_assets.resources.build import build_resources
 from pneuma_assets.resources.deployment import DeploymentResource
 from tests.support.pipeline_support import run_job, small_lake
 from tests.support.stub_index import register_stub

@@ -11,7 +11,7 @@ import yaml
 from pneuma_assets import open_workspace
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
-from pneuma_assets.definitions import build_resources
+from pneuma_assets.resources.build import build_resources
 from tests.support.config_keys import SOURCES, file_with, file_with_source, section_keys
 
 Resources = dict[str, Any]

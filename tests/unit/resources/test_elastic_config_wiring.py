@@ -15,8 +15,9 @@ from pneuma_assets.core.index.registry import (
     reindex,
 )
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.definitions import build_definitions, build_resources
+from pneuma_assets.definitions import build_definitions
 from pneuma_assets.index_run import run_indexing
+from pneuma_assets.resources.build import build_resources
 
 SECRET = "c2VjcmV0LXNlY3JldA"
 NOWHERE = "http://127.0.0.1:1"

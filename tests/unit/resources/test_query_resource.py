@@ -14,8 +14,8 @@ from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableRef
-from pneuma_assets.definitions import build_resources
 from pneuma_assets.resources import query as query_module
+from pneuma_assets.resources.build import build_resources
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 

@@ -25,8 +25,8 @@ from pneuma_assets.core.config.remember import MARK
 from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, EmbeddedBlock, Problem, TableRef
-from pneuma_assets.definitions import build_resources
 from pneuma_assets.index_run import run_indexing
+from pneuma_assets.resources.build import build_resources
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
