@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 import dagster as dg
 
 from pneuma_assets.assets.report import markdown_table, metadata
-from pneuma_assets.assets.stages import raw_tables, search_index
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
@@ -83,7 +82,7 @@ def index_checks(deployment: Deployment) -> list[dg.AssetChecksDefinition]:
 def check_specs(deployment: Deployment) -> dict[dg.AssetCheckKey, dg.AssetCheckSpec]:
     """Return what is checked of a deployment, by key."""
     names, hours = Names.of(deployment), deployment.dagster.listed_within_hours
-    index, tables = names.key(search_index.name), names.key(raw_tables.name)
+    index, tables = names.key("search_index"), names.key("raw_tables")
     specs = [
         dg.AssetCheckSpec(name, asset=index, additional_deps=[tables], description=about)
         for name, about in ABOUT_THE_INDEX.items()

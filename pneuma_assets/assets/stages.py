@@ -3,8 +3,7 @@
 import inspect
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import NamedTuple
 
 import dagster as dg
 from pydantic import Field
@@ -13,7 +12,7 @@ from pneuma_assets.assets.foreign_assets import foreign_assets
 from pneuma_assets.assets.report import event_log_open, metadata, previews, run_stage, spread
 from pneuma_assets.assets.table_events import TablePages
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.sections import INDEX_WRITER_POOL, DagsterConfig
+from pneuma_assets.core.config.sections import INDEX_WRITER_POOL
 from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.registry import kind_of
@@ -34,73 +33,6 @@ from pneuma_assets.resources.names import Names, bind_resources
 from pneuma_assets.resources.sources import SourcesResource
 from pneuma_assets.resources.store import StoreResource
 
-Compute = Callable[..., dg.MaterializeResult]
-Pool = Literal["gpu", "index_writer"]
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One asset of the pipeline, before it is any deployment's.
-
-    Attributes:
-        compute: What materializes it. Its docstring tells people in the UI what the asset is.
-        after: The stages it depends on.
-        kinds: What the graph shows it is made with; a deployment may say otherwise.
-        code_version: Changes with what the stage writes.
-        pool: What it shares with other runs, `gpu` is the deployment's `dagster.gpu_pool`.
-    """
-
-    compute: Compute
-    after: tuple["Stage", ...]
-    kinds: frozenset[str]
-    code_version: str
-    pool: Pool | None
-
-    @property
-    def name(self) -> str:
-        """The last part of its key."""
-        return self.compute.__name__
-
-    def asset(
-        self, names: Names, config: DagsterConfig, kinds: Collection[str] | None = None
-    ) -> dg.AssetsDefinition:
-        """Return the asset of one deployment.
-
-        Args:
-            names: Those of the deployment: of the asset, its op and its resources.
-            config: Group, owners, tags and pools.
-            kinds: Shown in place of the stage's own.
-        """
-        spec = dg.AssetSpec(
-            names.key(self.name),
-            deps=[names.key(stage.name) for stage in self.after],
-            description=inspect.getdoc(self.compute),
-            group_name=names.identifier,
-            owners=list(config.owners),
-            tags=config.tags,
-            kinds=set(self.kinds if kinds is None else kinds),
-            code_version=self.code_version,
-        )
-        pools = {None: None, "gpu": config.gpu_pool, "index_writer": INDEX_WRITER_POOL}
-        # Not `asset`, which takes no name for its op.
-        making = dg.multi_asset(name=names(self.name), specs=[spec], pool=pools[self.pool])
-        return making(bind_resources(self.compute, names))
-
-
-def stage(
-    *,
-    after: Sequence[Stage] = (),
-    kinds: Collection[str] = (),
-    code_version: str,
-    pool: Pool | None = None,
-) -> Callable[[Compute], Stage]:
-    """Describe the stage that a function is; the arguments are those of `Stage`."""
-
-    def described(compute: Compute) -> Stage:
-        return Stage(compute, tuple(after), frozenset(kinds), code_version, pool)
-
-    return described
-
 
 class RawTablesConfig(dg.Config):
     """What one run takes on."""
@@ -120,7 +52,6 @@ class RawTablesConfig(dg.Config):
     )
 
 
-@stage(code_version="1")
 def raw_tables(
     context: dg.AssetExecutionContext,
     config: RawTablesConfig,
@@ -171,7 +102,6 @@ def raw_tables(
     return dg.MaterializeResult(metadata=shown)
 
 
-@stage(after=[raw_tables], code_version="2")
 def sampled_rows(
     context: dg.AssetExecutionContext,
     pneuma_deployment: DeploymentResource,
@@ -196,9 +126,6 @@ def sampled_rows(
     return dg.MaterializeResult(metadata={**done.metadata(), **preview})
 
 
-# After the rows, so that a table that cannot be read costs no call of the model. The pool holds
-# where none is asked, too: the stage is then over in a moment.
-@stage(after=[sampled_rows], code_version="2", pool="gpu")
 def schema_narrations(
     context: dg.AssetExecutionContext,
     pneuma_deployment: DeploymentResource,
@@ -238,7 +165,6 @@ def schema_narrations(
     )
 
 
-@stage(after=[sampled_rows, schema_narrations], kinds={"pytorch"}, code_version="1", pool="gpu")
 def embedding_blocks(
     context: dg.AssetExecutionContext,
     pneuma_store: StoreResource,
@@ -264,7 +190,6 @@ def embedding_blocks(
     return dg.MaterializeResult(metadata=shown)
 
 
-@stage(after=[embedding_blocks], code_version="1", pool="index_writer")
 def search_index(
     context: dg.AssetExecutionContext,
     pneuma_deployment: DeploymentResource,
@@ -310,7 +235,57 @@ def described(info: IndexInfo) -> dict[str, str | int | float]:
     }
 
 
-STAGES = (raw_tables, sampled_rows, schema_narrations, embedding_blocks, search_index)
+class Stage(NamedTuple):
+    """One asset of the pipeline, before it is any deployment's.
+
+    Attributes:
+        compute: What materializes it. Its name is the last part of the key, and its docstring tells
+            people in the UI what the asset is.
+        after: The names of the stages it depends on.
+        code_version: Changes with what the stage writes.
+        pool: What it shares with other runs; `gpu` is the deployment's `dagster.gpu_pool`.
+        kinds: What the graph shows it is made with; a deployment may say otherwise.
+    """
+
+    compute: Callable[..., dg.MaterializeResult]
+    after: Sequence[str]
+    code_version: str
+    pool: str | None = None
+    kinds: Collection[str] = ()
+
+    @property
+    def name(self) -> str:
+        """The last part of its key."""
+        return self.compute.__name__
+
+    def asset(self, deployment: Deployment, kinds: Collection[str]) -> dg.AssetsDefinition:
+        """Return the asset of a deployment, which the graph shows to be made with these kinds."""
+        names, config = Names.of(deployment), deployment.dagster
+        spec = dg.AssetSpec(
+            names.key(self.name),
+            deps=[names.key(name) for name in self.after],
+            description=inspect.getdoc(self.compute),
+            group_name=names.identifier,
+            owners=list(config.owners),
+            tags=config.tags,
+            kinds=set(kinds),
+            code_version=self.code_version,
+        )
+        pools = {None: None, "gpu": config.gpu_pool, "index_writer": INDEX_WRITER_POOL}
+        # Not `asset`, which takes no name for its op.
+        making = dg.multi_asset(name=names(self.name), specs=[spec], pool=pools[self.pool])
+        return making(bind_resources(self.compute, names))
+
+
+STAGES = (
+    Stage(raw_tables, [], "1"),
+    Stage(sampled_rows, ["raw_tables"], "2"),
+    # After the rows, so that a table that cannot be read costs no call of the model. The pool holds
+    # where none is asked, too: the stage is then over in a moment.
+    Stage(schema_narrations, ["sampled_rows"], "2", "gpu"),
+    Stage(embedding_blocks, ["sampled_rows", "schema_narrations"], "1", "gpu", ["pytorch"]),
+    Stage(search_index, ["embedding_blocks"], "1", "index_writer"),
+)
 
 MOST_KINDS = 3
 """More of an asset Dagster does not show."""
@@ -318,8 +293,8 @@ MOST_KINDS = 3
 
 def stage_assets(deployment: Deployment) -> list[dg.AssetsDefinition]:
     """Return the assets of a deployment, in the order of their work."""
-    names, shown = Names.of(deployment), _technologies(deployment)
-    return [stage.asset(names, deployment.dagster, shown.get(stage.name)) for stage in STAGES]
+    shown = _technologies(deployment)
+    return [stage.asset(deployment, shown.get(stage.name, stage.kinds)) for stage in STAGES]
 
 
 def stage_keys(deployment: Deployment) -> list[dg.AssetKey]:

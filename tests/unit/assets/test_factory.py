@@ -3,12 +3,11 @@
 import dagster as dg
 import pytest
 
-from pneuma_assets.assets.stages import STAGES, stage
+from pneuma_assets.assets.stages import STAGES, Stage
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.config.sections import DagsterConfig
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.definitions import build_definitions
-from pneuma_assets.resources.names import Names
 
 SECTION = """
 owners: [team:lake, lake@example.org]
@@ -22,19 +21,24 @@ time_zone: Europe/Berlin
 """
 
 
-@stage(code_version="7", pool="gpu", kinds={"python"})
 def first(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
     """The first of two."""
     return dg.MaterializeResult(metadata={"key": context.asset_key.to_user_string()})
 
 
-@stage(after=[first], code_version="8")
 def second() -> dg.MaterializeResult:
     """The second of two.
 
     Markdown, which an indent would make code of.
     """
     return dg.MaterializeResult()
+
+
+FIRST, SECOND = Stage(first, [], "7", "gpu", ["python"]), Stage(second, ["first"], "8")
+
+
+def deployed(prefix: str, **options: object) -> Deployment:
+    return Deployment.model_validate({"dagster": {"key_prefix": prefix, **options}})
 
 
 @pytest.fixture
@@ -45,9 +49,8 @@ def loaded(tmp_path):
 
 
 def test_a_stage_becomes_the_asset_of_a_deployment():
-    config = DagsterConfig(owners=("team:lake",), tags={"tier": "gold"})
-    names = Names("team/lake")
-    asset = second.asset(names, config, {"duckdb"})
+    deployment = deployed("team/lake", owners=["team:lake"], tags={"tier": "gold"})
+    asset = SECOND.asset(deployment, {"duckdb"})
     (spec,) = asset.specs
     assert spec.key == dg.AssetKey(["team", "lake", "second"])
     assert [dep.asset_key for dep in spec.deps] == [dg.AssetKey(["team", "lake", "first"])]
@@ -56,12 +59,11 @@ def test_a_stage_becomes_the_asset_of_a_deployment():
     assert (spec.group_name, spec.owners) == ("team_lake", ["team:lake"])
     assert (spec.tags["tier"], spec.kinds) == ("gold", {"duckdb"})
     assert asset.op.name == "team_lake_second"
-    assert (asset.op.pool, first.asset(names, config).op.pool) == (None, "gpu")
+    assert (asset.op.pool, FIRST.asset(deployment, FIRST.kinds).op.pool) == (None, "gpu")
 
 
 def test_two_deployments_make_one_stage_each_in_one_run():
-    names = [Names("a"), Names("b")]
-    assets = [one.asset(n, DagsterConfig()) for n in names for one in (first, second)]
+    assets = [one.asset(deployed(n), one.kinds) for n in ("a", "b") for one in (FIRST, SECOND)]
     result = dg.materialize(assets)
     keys = {event.asset_key.to_user_string() for event in result.get_asset_materialization_events()}
     assert keys == {"a/first", "a/second", "b/first", "b/second"}
