@@ -5,21 +5,16 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self, TypeVar
+from typing import Any
 
 import dagster as dg
 
 from pneuma_assets.assets.checks import index_checks
-from pneuma_assets.assets.stages import RawTablesConfig, stage_assets
+from pneuma_assets.assets.stages import stage_assets
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.registry import index_credentials
-from pneuma_assets.core.pipeline.describe import SchemaNarrationsFigures
-from pneuma_assets.core.pipeline.embed import EmbeddingBlocksFigures
 from pneuma_assets.core.pipeline.lineage import STAGE as LINEAGE
-from pneuma_assets.core.pipeline.list import RawTablesFigures
-from pneuma_assets.core.pipeline.stage import Figures
-from pneuma_assets.core.pipeline.write import SearchIndexFigures
 from pneuma_assets.core.service.sources import check_sources_known
 from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store import Store
@@ -31,47 +26,6 @@ from pneuma_assets.jobs.dead_runs import fail_orphaned_runs
 from pneuma_assets.jobs.index_tables import index_tables_job, index_tables_name, raw_tables_config
 from pneuma_assets.resources.build import named_resources
 from pneuma_assets.resources.names import Names
-
-F = TypeVar("F", bound=Figures)
-
-
-@dataclass(frozen=True, slots=True)
-class RunFigures:
-    """What the stages of one run counted, or those of several runs together."""
-
-    read: RawTablesFigures
-    narrated: SchemaNarrationsFigures
-    embedded: EmbeddingBlocksFigures
-    indexed: SearchIndexFigures
-    seconds: Mapping[str, float]
-    """How long each stage took, by its name."""
-
-    @classmethod
-    def from_records(cls, records: Mapping[str, StageRecord]) -> Self:
-        """Return what the store kept of a run; of a stage that did not end, nothing."""
-        return cls(
-            read=_figures(RawTablesFigures, records),
-            narrated=_figures(SchemaNarrationsFigures, records),
-            embedded=_figures(EmbeddingBlocksFigures, records),
-            indexed=_figures(SearchIndexFigures, records),
-            seconds={stage: record.seconds for stage, record in records.items()},
-        )
-
-    def __add__(self, other: Self) -> Self:
-        """Return the figures of both."""
-        stages = dict.fromkeys([*self.seconds, *other.seconds])
-        return type(self)(
-            read=self.read + other.read,
-            narrated=self.narrated + other.narrated,
-            embedded=self.embedded + other.embedded,
-            indexed=self.indexed + other.indexed,
-            seconds={s: self.seconds.get(s, 0.0) + other.seconds.get(s, 0.0) for s in stages},
-        )
-
-
-def _figures(kind: type[F], records: Mapping[str, StageRecord]) -> F:
-    record = records.get(kind.stage)
-    return kind.from_named({} if record is None else record.figures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,34 +58,48 @@ class IndexingReport:
 
 
 def make_report(
-    store: Store, figures: RunFigures, sources: Sequence[str], seconds: float
+    store: Store,
+    runs: Sequence[Mapping[str, StageRecord]],
+    sources: Sequence[str],
+    seconds: float,
 ) -> IndexingReport:
     """Return what was done, and how the tables of these sources (all if none) stand now.
 
     A table that has another name now is counted as renamed, and not as removed under its old one,
     whoever has noticed it: this run, or a sensor before.
     Files of lineage are of no source: their problems are told whatever was chosen.
+
+    Args:
+        store: Knows how tables stand.
+        runs: What the store kept of each, by stage; a stage that did not end is not there.
+        sources: Whose tables are told of.
+        seconds: What all took.
     """
 
     def chosen(subject: str) -> bool:
         return not sources or source_of(subject) in sources
 
+    def counted(stage: str, name: str) -> int:
+        return sum(int(run[stage].figures.get(name, 0)) for run in runs if stage in run)
+
     records = [record for record in store.tables.records() if chosen(record.table_id)]
     states = Counter(record.state for record in records)
+    indexed = counted("search_index", "tables")
+    stages = dict.fromkeys(stage for run in runs for stage in run)
     return IndexingReport(
-        indexed=figures.indexed.tables,
-        unchanged=max(0, states[TableState.INDEXED] - figures.indexed.tables),
-        removed=figures.indexed.removed,
-        renamed=figures.indexed.renamed,
-        forgotten=figures.indexed.forgotten,
+        indexed=indexed,
+        unchanged=max(0, states[TableState.INDEXED] - indexed),
+        removed=counted("search_index", "removed"),
+        renamed=counted("search_index", "renamed"),
+        forgotten=counted("search_index", "forgotten"),
         failed=states[TableState.FAILED],
         elsewhere=sum(record.claimed for record in records),
-        blocks=figures.embedded.blocks,
-        columns=figures.narrated.columns,
-        described_columns=figures.narrated.shown,
-        narrated_columns=figures.narrated.narrated,
+        blocks=counted("embedding_blocks", "blocks"),
+        columns=counted("schema_narrations", "columns"),
+        described_columns=counted("schema_narrations", "shown"),
+        narrated_columns=counted("schema_narrations", "narrated"),
         seconds=seconds,
-        stage_seconds=figures.seconds,
+        stage_seconds={s: sum(run[s].seconds for run in runs if s in run) for s in stages},
         problems=[p for p in store.problems.all() if p.stage == LINEAGE or chosen(p.subject)],
     )
 
@@ -160,44 +128,28 @@ def run_indexing(
     check_sources_known(loaded, sources)
     index_credentials(loaded.deployment.index, os.environ)  # a missing one is told in one line
     started = time.monotonic()
-    asked = _start_config(sources, rebuild=rebuild, retry=True, accept_removals=accept_removals)
+    asked: dict[str, Any] = {
+        "only": list(sources),
+        "rebuild": rebuild,
+        "retry": True,
+        "accept_removals": accept_removals,
+    }
     with open_instance(loaded.home) as instance:
         with open_store(loaded, os.environ) as store:
             fail_orphaned_runs(loaded, instance, store, index_tables_name(loaded))
-        done = total = _one_run(loaded, instance, asked)
-        while done.read.waiting and done.read.claimed:
-            if done.read.begun_anew:  # the new index lacks the tables of every source
+        runs = [_one_run(loaded, instance, asked)]
+        while (read := runs[-1]["raw_tables"].figures)["waiting"] and read["claimed"]:
+            if read["begun anew"]:  # the new index lacks the tables of every source
                 sources = ()
-            asked = _start_config(sources)
-            done = _one_run(loaded, instance, asked)
-            total += done
+            runs.append(_one_run(loaded, instance, {"only": list(sources)}))
     with open_store(loaded, os.environ) as store:
-        return make_report(store, total, sources, time.monotonic() - started)
-
-
-def _start_config(
-    sources: Sequence[str],
-    *,
-    rebuild: bool = False,
-    retry: bool = False,
-    accept_removals: bool = False,
-) -> RawTablesConfig:
-    """Return what a person asks for: everything now, and every source listed."""
-    return RawTablesConfig(
-        only=list(sources),
-        rebuild=rebuild,
-        retry=retry,
-        accept_removals=accept_removals,
-        patient=False,
-        as_listed=[],
-    )
+        return make_report(store, runs, sources, time.monotonic() - started)
 
 
 def _one_run(
-    loaded: LoadedDeployment, instance: dg.DagsterInstance, asked: RawTablesConfig
-) -> RunFigures:
-    names = Names.of(loaded.deployment)
-    # No more of the deployment's definitions than a run needs.
+    loaded: LoadedDeployment, instance: dg.DagsterInstance, asked: Mapping[str, Any]
+) -> Mapping[str, StageRecord]:
+    """Run the job once, with no more of the deployment's definitions than a run needs."""
     definitions = dg.Definitions(
         assets=stage_assets(loaded.deployment),
         asset_checks=index_checks(loaded.deployment),
@@ -208,7 +160,7 @@ def _one_run(
         instance=instance,
         raise_on_error=False,
         run_config={
-            **raw_tables_config(names, **asked.model_dump()),
+            **raw_tables_config(Names.of(loaded.deployment), **asked),
             "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
         },
     )
@@ -218,7 +170,7 @@ def _one_run(
             raise KeyboardInterrupt  # Dagster records Ctrl-C as a failure of the step
         raise IndexingFailedError(remedy_for(instance, cause) or cause)
     with open_store(loaded, os.environ) as store:
-        return RunFigures.from_records(store.runs.stages(result.run_id))
+        return store.runs.stages(result.run_id)
 
 
 def _cause(result: dg.ExecuteInProcessResult) -> str:

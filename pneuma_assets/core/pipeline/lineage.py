@@ -7,8 +7,8 @@ after it; only views whose query, neighbours or columns of neighbours changed ar
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, partial
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, partial
 
 import numpy as np
 
@@ -172,13 +172,11 @@ class TableCatalog:
         declared = relations_of(one.relations)
         keys, definition = declared.foreign_keys, declared.definition
         names = [_table_name(key) for key in keys]
-        edges = []
+        edges: list[Edge] = []
         for key, table_name in zip(keys, names, strict=True):
-            other = self.meant(table_name, one, None)
-            if other is not None:
-                pairs = tuple(sorted(zip(key.other_columns, key.columns, strict=False)))
-                pairs = pairs[:MOST_COLUMN_PAIRS]
-                edges.append(Edge(other, one.table_id, EdgeKind.FOREIGN_KEY, pairs))
+            if (other := self.meant(table_name, one, None)) is not None:
+                pairs = zip(key.other_columns, key.columns, strict=False)
+                edges += _edges({(other, one.table_id): pairs}, EdgeKind.FOREIGN_KEY)
         joins: list[JoinEdge] = []
         if definition is not None:
             meant = partial(self.meant, one=one, definition=definition)
@@ -202,8 +200,8 @@ class TableCatalog:
         self, one: Declared, dialect: str, read: ViewLineage, meant: Meant
     ) -> list[Edge]:
         tables = {name: meant(name) for name in read.tables}
-        pairs: dict[str, set[tuple[str, str]]] = {
-            table_id: set() for table_id in tables.values() if table_id is not None
+        pairs: dict[tuple[str, str], set[tuple[str, str]]] = {
+            (other, one.table_id): set() for other in tables.values() if other is not None
         }
         own = self.columns(one.table_id)
         by_place = len(own) == len(read.columns)
@@ -213,8 +211,8 @@ class TableCatalog:
             for name, key in output.sources:
                 other = tables.get(name)
                 if other is not None:
-                    pairs[other].add((self._spelled(other, key, dialect), column))
-        return _edges(pairs.items(), one.table_id, EdgeKind.VIEW)
+                    pairs[other, one.table_id].add((self._spelled(other, key, dialect), column))
+        return _edges(pairs, EdgeKind.VIEW)
 
     def _spelled(self, table_id: str, key: str, dialect: str) -> str:
         """Return a column as its table spells it."""
@@ -253,11 +251,12 @@ class TableCatalog:
 
 
 def _edges(
-    pairs: Iterable[tuple[str, set[tuple[str, str]]]], below: str, kind: EdgeKind
+    pairs: Mapping[tuple[str, str], Iterable[tuple[str, str]]], kind: EdgeKind
 ) -> list[Edge]:
-    """Return edges from several tables to one, each with a bounded number of pairs of columns."""
+    """Return edges from one table to another, each with a bounded number of pairs of columns."""
     return [
-        Edge(above, below, kind, tuple(sorted(found)[:MOST_COLUMN_PAIRS])) for above, found in pairs
+        Edge(above, below, kind, tuple(sorted(found)[:MOST_COLUMN_PAIRS]))
+        for (above, below), found in pairs.items()
     ]
 
 
@@ -404,18 +403,13 @@ def external_origin(
         said = fields.get(table_id, TableFields()) + fields_of(one)
         if said != TableFields():
             told[table_id], fields[table_id] = text_about(said), said
-        query = None if one.definition is None else _Query(one.definition, dialect, tables)
-        above = _columns_from(one, table_id, dialect, tables, within, query)
+        above, joins = _built_from(one, table_id, dialect, tables, within)
         for other, found in above.items():
             pairs.setdefault((other, table_id), set()).update(found)
-        if query is not None and above:
-            joined |= {edge: None for edge in query.joins() if above.keys() >= {*edge.tables}}
-    edges = [
-        Edge(above, below, outside.kind, tuple(sorted(found)[:MOST_COLUMN_PAIRS]))
-        for (above, below), found in pairs.items()
-    ]
+        joined |= dict.fromkeys(joins)
     digest = tables.digest_external(stamp, dialect, names, within)
-    return Origin(name, digest, tuple(names), tuple(edges), told, dialect, tuple(joined), fields)
+    edges = tuple(_edges(pairs, outside.kind))
+    return Origin(name, digest, tuple(names), edges, told, dialect, tuple(joined), fields)
 
 
 def _names_of(table: ExternalTable) -> Iterable[TableName]:
@@ -435,38 +429,52 @@ def _found(
     return by_name or tables.names.at(reference.uri)
 
 
-def _columns_from(
-    one: ExternalTable,
-    table_id: str,
-    dialect: str,
-    tables: TableCatalog,
-    within: str | None,
-    query: "_Query | None",
-) -> dict[str, set[tuple[str, str]]]:
-    """Return the tables that one is built from, each with its columns and what they become."""
+def _built_from(
+    one: ExternalTable, table_id: str, dialect: str, tables: TableCatalog, within: str | None
+) -> tuple[dict[str, set[tuple[str, str]]], list[JoinEdge]]:
+    """Return the tables that one is built from, each with its columns and what they become.
+
+    The joins of its compiled query come second, of those whose tables are all among these.
+    """
     pairs: dict[str, set[tuple[str, str]]] = {}
     for reference in one.upstream:
         other = _found(reference, dialect, tables, within)
         if other is not None and other != table_id:
             pairs[other] = set()
+    said: list[tuple[str, str, str]] = []
+    joins: list[JoinEdge] = []
+    if (at := one.definition) is not None and pairs:
 
-    @cache
-    def columns(known: str) -> Mapping[str, str]:
-        return columns_by_name(tables.columns(known), dialect)
+        def meant(name: TableName) -> str | None:
+            full = TableName(name.catalog or at.catalog, name.schema or at.schema, name.name)
+            return tables.found_by(full, dialect)
 
-    said = [*query.columns()] if query is not None and pairs else []
+        read = tables.read_query(at, meant)
+        said += [
+            (other, key, output.name)
+            for output in read.columns
+            for name, key in output.sources
+            if (other := meant(name)) is not None
+        ]
+        known = tables.joins(read.joins, at.dialect, meant)
+        joins = [edge for edge in known if pairs.keys() >= {*edge.tables}]
     for column, sources in one.column_sources.items():
         said += [
             (other, above, column)
             for reference, above in sources
             if (other := _found(reference, dialect, tables, within)) is not None
         ]
+
+    @cache
+    def columns(known: str) -> Mapping[str, str]:
+        return columns_by_name(tables.columns(known), dialect)
+
     for other, above, below in said:
         given = _spelled_or_given(columns(other), above, dialect)
         made = _spelled_or_given(columns(table_id), below, dialect)
         if other in pairs and given and made:
             pairs[other].add((given, made))
-    return pairs
+    return pairs, joins
 
 
 def _spelled_or_given(columns: Mapping[str, str], name: str, dialect: str) -> str:
@@ -475,36 +483,6 @@ def _spelled_or_given(columns: Mapping[str, str], name: str, dialect: str) -> st
     Its name may be hidden, or somebody else's invention.
     """
     return columns.get(column_key(name, dialect), "") if columns else name
-
-
-class _Query:
-    """A compiled query, read once it is asked about."""
-
-    def __init__(self, at: Definition, dialect: str, tables: TableCatalog) -> None:
-        self._at = at
-        self._dialect = dialect
-        self._tables = tables
-
-    def columns(self) -> Iterator[tuple[str, str, str]]:
-        """Yield which columns of which tables it makes into which."""
-        for output in self._read.columns:
-            for name, key in output.sources:
-                other = self._meant(name)
-                if other is not None:
-                    yield other, key, output.name
-
-    def joins(self) -> list[JoinEdge]:
-        """Return by which columns it joins tables that are known."""
-        return self._tables.joins(self._read.joins, self._at.dialect, self._meant)
-
-    @cached_property
-    def _read(self) -> ViewLineage:
-        return self._tables.read_query(self._at, self._meant)
-
-    def _meant(self, name: TableName) -> str | None:
-        at = self._at
-        full = TableName(name.catalog or at.catalog, name.schema or at.schema, name.name)
-        return self._tables.found_by(full, self._dialect)
 
 
 def dependency_origins(configs: Iterable[SourceConfig]) -> set[str]:

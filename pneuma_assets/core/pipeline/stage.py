@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 from pneuma_assets.core.errors import (
@@ -38,45 +38,25 @@ class Figures:
         """Return every number by its name, in the order of the fields."""
         named: dict[str, int] = {}
         for each in fields(self):
-            name, value = _name(each), getattr(self, each.name)
-            if _by_kind(each):
-                named |= {f"{kind} {name}": number for kind, number in value.items()}
-            else:
-                named[name] = value
+            name, value = each.name.replace("_", " "), getattr(self, each.name)
+            by_kind = isinstance(value, Mapping)
+            named |= (
+                {f"{kind} {name}": n for kind, n in value.items()} if by_kind else {name: value}
+            )
         return named
-
-    @classmethod
-    def from_named(cls, kept: Mapping[str, float]) -> Self:
-        """Return the figures that have these names, such as the store kept them.
-
-        Another version may have kept them: what is missing counts as 0, what is not known is left
-        out.
-        """
-        read: dict[str, Any] = {}
-        for each in fields(cls):
-            ending = f" {_name(each)}"
-            if _by_kind(each):
-                found = {k.removesuffix(ending): n for k, n in kept.items() if k.endswith(ending)}
-                read[each.name] = {kind: int(number) for kind, number in found.items()}
-            else:
-                read[each.name] = int(kept.get(_name(each), 0))
-        return cls(**read)
 
     def __add__(self, other: Self) -> Self:
         """Return figures in which each number is the sum of both."""
-        mine, more = self.named(), other.named()
-        return self.from_named(
-            {name: mine.get(name, 0) + more.get(name, 0) for name in mine | more}
-        )
+        both = {
+            one.name: (getattr(self, one.name), getattr(other, one.name)) for one in fields(self)
+        }
+        return type(self)(**{name: _sum(*values) for name, values in both.items()})
 
 
-def _name(each: Field[Any]) -> str:
-    return each.name.replace("_", " ")
-
-
-def _by_kind(each: Field[Any]) -> bool:
-    """Tell whether a field counts by kind: a mapping has a factory, a number its default 0."""
-    return each.default is MISSING
+def _sum(one: Any, other: Any) -> Any:
+    if isinstance(one, Mapping):
+        return {kind: one.get(kind, 0) + other.get(kind, 0) for kind in one | other}
+    return one + other
 
 
 @contextmanager

@@ -1,6 +1,5 @@
-"""Figures: what people see keeps its name, what is added keeps its sum, old records are read."""
+"""Figures: what people see keeps its name, what is added keeps its sum."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -40,11 +39,6 @@ def test_people_see_names_with_blanks_and_kinds():
     assert figures.named() == {"tables": 2, "begun anew": 1, "rows blocks": 3, "context blocks": 0}
 
 
-@given(COUNTED)
-def test_what_the_store_keeps_is_read_again(figures):
-    assert Counted.from_named(json.loads(json.dumps(figures.named()))) == figures
-
-
 @given(COUNTED, COUNTED)
 def test_each_number_is_added(one, two):
     both = one + two
@@ -53,12 +47,6 @@ def test_each_number_is_added(one, two):
     for kind in {*one.blocks, *two.blocks}:
         assert both.blocks[kind] == one.blocks.get(kind, 0) + two.blocks.get(kind, 0)
     assert both == two + one
-
-
-def test_a_record_of_another_version_is_read_as_far_as_it_goes():
-    kept = {"tables": 6.0, "begun anew": False, "rows blocks": 2.0, "seconds": 0.5, "newer": 9}
-    assert Counted.from_named(kept) == Counted(tables=6, blocks={"rows": 2})
-    assert Counted.from_named({}) == Counted()
 
 
 @pytest.mark.parametrize(
