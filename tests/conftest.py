@@ -39,6 +39,16 @@ def instance():
         yield opened
 
 
+@pytest.fixture
+def kept_instance(tmp_path):
+    """A Dagster instance with a folder of its own, which other processes and ticks can open."""
+    import dagster as dg
+
+    (tmp_path / "dagster").mkdir()
+    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
+        yield opened
+
+
 @pytest.fixture(scope="module")
 def small_encoder():
     """Let a `WordEncoder` stand for the encoder of every deployment of this module; returns it."""

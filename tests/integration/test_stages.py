@@ -96,8 +96,8 @@ def executed_again(instance, failed: dg.DagsterRun):
 
 
 @pytest.mark.slow
-def test_a_run_that_failed_is_executed_again_from_where_it_failed(loaded, instance):
-    with executed_again(instance, fail(instance)) as result:
+def test_a_run_that_failed_is_executed_again_from_where_it_failed(loaded, kept_instance):
+    with executed_again(kept_instance, fail(kept_instance)) as result:
         begun = [event.step_key for event in result.all_events if event.is_step_start]
         steps = [step.removeprefix("pneuma_") for step in begun]
         assert [step for step in steps if step in STAGES] == STAGES[2:]

@@ -206,9 +206,9 @@ def test_a_source_that_cannot_be_listed_is_told_and_fails_no_tick(lake, tmp_path
     assert skipped(lake.watch()).startswith("No table waits")
 
 
-def test_tables_that_are_held_are_told_once_by_a_run_of_the_checks(tmp_path, instance):
+def test_tables_that_are_held_are_told_once_by_a_run_of_the_checks(tmp_path, kept_instance):
     tiny_lake(tmp_path, 12)
-    lake = Ticking(tmp_path, instance)
+    lake = Ticking(tmp_path, kept_instance)
     lake.execute(asked(lake.watch()))
     (tmp_path / "lake").rename(tmp_path / "away")
     (tmp_path / "lake").mkdir()

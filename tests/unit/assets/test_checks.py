@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
+import pytest
 from markdown_it import MarkdownIt
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
@@ -16,6 +17,11 @@ from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job, small_lake
 
 NAMES = ["every_table_indexed", "every_table_readable", "block_counts_agree", "no_removals_held"]
+
+
+@pytest.fixture
+def instance(kept_instance):
+    return kept_instance
 
 
 def tick(definitions: dg.Definitions, instance: dg.DagsterInstance) -> Any:
