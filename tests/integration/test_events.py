@@ -8,6 +8,7 @@ import pytest
 
 from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.sources.files.object_store import ObjectStorage
+from pneuma_assets.core.sources.kinds.object_stores import FULL_SCAN_HOURS
 from tests.support.ticks import Ticking
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
@@ -97,7 +98,9 @@ def test_a_bucket_is_listed_when_its_queue_says_so_and_now_and_then(told, walks,
     told.put("tables/c.csv")  # its event is lost
     with open_store(told.ticking.loaded, {}) as store:
         now = store.now()
-    monkeypatch.setattr("pneuma_assets.core.store.store.Store.now", lambda _: now + 3700)
+    monkeypatch.setattr(
+        "pneuma_assets.core.store.store.Store.now", lambda _: now + 3600 * FULL_SCAN_HOURS + 100
+    )
     told.asked()
 
 

@@ -37,7 +37,7 @@ def models(monkeypatch) -> list[Model]:
 
 @pytest.fixture
 def workspace(tmp_path, models):
-    (tmp_path / "pneuma.yaml").write_text("home: home\n")
+    (tmp_path / "pneuma.yaml").write_text("home: home\njudge: {model: m}\nanswers: {model: m}\n")
     with Workspace(load_deployment(config=tmp_path / "pneuma.yaml")) as workspace:
         yield workspace
 
