@@ -111,13 +111,18 @@ def test_keys_that_sound_like_it_are_of_the_type() -> None:
     assert len(KEYS) > 15
 
 
-@pytest.mark.parametrize("wrong_key", [False, True], ids=["alone", "beside a wrong key"])
-@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 @pytest.mark.parametrize(("place", "key"), KEYS)
-def test_no_door_repeats_it(
-    place: tuple[Any, ...], key: str, value: Any, wrong_key: bool, tmp_path: Path
-) -> None:
+def test_no_door_repeats_it(place: tuple[Any, ...], key: str, tmp_path: Path) -> None:
     """A file, a component's mapping and Python objects say what is wrong without the value."""
+    for name, value in VALUES.items():
+        _check_doors(place, key, value, tmp_path, wrong_key=False)
+        if name in {"password", "wrong type"}:
+            _check_doors(place, key, value, tmp_path, wrong_key=True)
+
+
+def _check_doors(
+    place: tuple[Any, ...], key: str, value: Any, tmp_path: Path, *, wrong_key: bool
+) -> None:
     data = _data(place, key, value, wrong_key=wrong_key)
     file = tmp_path / "pneuma.yaml"
     file.write_text(json.dumps(data), "utf-8")
