@@ -129,51 +129,14 @@ TABLE_TITLES = frozenset([
 _OF_COLUMNS = NAMING - {"name", "key", "property", "parameter", "header"}
 
 
-def is_separator(line: str) -> bool:
-    """Tell whether a line parts a table's header from its rows."""
-    return "|" in line and _SEPARATOR_LINE.fullmatch(line) is not None
-
-
-class RowsOfTables:
-    """Reads rows one by one; the header goes with the first row about anything."""
-
-    def __init__(self, header: str, names: TableNames, around: Tables, *, sure: bool) -> None:
-        """Take the header, what the text around the table is about, and what a name must be."""
-        self._names = names
-        self._header: str = header
-        self._separator = ""
-        self._around = self._before = around
-        self._seen: set[Tables] = set()
-        titles = [" ".join(name_parts(cell)) for cell in _cells(header)]
-        self._at = next((at for at, title in enumerate(titles) if title in TABLE_TITLES), None)
-        self._sure = sure or not _OF_COLUMNS.isdisjoint(titles)
-
-    def read(self, line: str) -> Iterator[tuple[Tables, str]]:
-        """Yield a row with what it is about, after the header where that is new."""
-        if not self._separator:
-            self._separator = line
-            return
-        tables = self._tables(_cells(line))
-        if tables not in self._seen:
-            self._seen.add(tables)
-            yield tables, ""
-            yield tables, self._header
-            yield tables, self._separator
-        yield tables, line
-
-    def _tables(self, cells: list[str]) -> Tables:
-        if self._at is None:
-            read = self._names.sure if self._sure else self._names.heading
-            return next(filter(None, map(read, cells[:_FIRST])), self._around)
-        said = cells[self._at] if self._at < len(cells) else ""
-        if said:
-            self._before = self._names.heading(said) or self._names.sure(said) or self._around
-        return self._before
-
-
 def _cells(line: str) -> list[str]:
     cells = [cell.strip() for cell in _CELL.split(line.strip())]
     return cells[1 if line.lstrip().startswith("|") else 0 :]
+
+
+def _is_separator(line: str) -> bool:
+    """Tell whether a line parts a table's header from its rows."""
+    return "|" in line and _SEPARATOR_LINE.fullmatch(line) is not None
 
 
 _HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)[\s#]*")
@@ -240,28 +203,48 @@ class _Reading:
 
     def parts(self) -> Iterator[tuple[Tables, str]]:
         """Yield each line, or sentence, with what it is about."""
-        rows: RowsOfTables | None = None
-        for at, line in enumerate(self._lines):
-            if rows is not None and "|" in line:
-                yield from rows.read(line)
-                continue
-            rows = None
-            if at + 1 < len(self._lines) and "|" in line and is_separator(self._lines[at + 1]):
+        lines = self._lines
+        at = 0
+        while at < len(lines):
+            line, begin = lines[at], at
+            at += 1
+            if "|" in line and at < len(lines) and _is_separator(lines[at]):
+                at = next((n for n in range(at, len(lines)) if "|" not in lines[n]), len(lines))
                 yield from self._sentences()
-                rows = RowsOfTables(line, self._names, self._tables, sure=self._sure)
-            elif at in self._headings:
+                yield from self._rows(lines[begin:at])
+            elif begin in self._headings:
                 yield from self._sentences()
-                self._open(self._headings[at])
+                self._open(self._headings[begin])
                 yield self._tables, line
-            elif not line.strip():
-                yield from self._sentences()
-                self._blank = True
-                yield NONE, ""
-                continue
-            else:
+            elif line.strip():
                 yield from self._line(line)
-            self._blank = False
+            else:
+                yield from self._sentences()
+                yield NONE, ""
+            self._blank = not line.strip()
         yield from self._sentences()
+
+    def _rows(self, lines: Sequence[str]) -> Iterator[tuple[Tables, str]]:
+        """Yield the rows of a table; its header goes with the first row about anything."""
+        header, separator, *rows = lines
+        titles = [" ".join(name_parts(cell)) for cell in _cells(header)]
+        column = next((at for at, title in enumerate(titles) if title in TABLE_TITLES), None)
+        sure = self._sure or not _OF_COLUMNS.isdisjoint(titles)
+        read = self._names.sure if sure else self._names.heading
+        around = tables = self._tables
+        seen: set[Tables] = set()
+        for row in rows:
+            cells = _cells(row)
+            if column is None:
+                tables = next(filter(None, map(read, cells[:_FIRST])), around)
+            elif name := "".join(cells[column : column + 1]):  # else that of the row above
+                tables = self._names.heading(name) or self._names.sure(name) or around
+            if tables not in seen:
+                seen.add(tables)
+                yield from ((tables, line) for line in ("", header, separator))
+            yield tables, row
+        if not rows:
+            yield around, header
 
     @property
     def _tables(self) -> Tables:
