@@ -15,6 +15,7 @@ from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.files.text_table import LOSSY
 from pneuma_assets.core.text.encoding import decode, guess_encoding, transcode
+from tests.support.lake_tables import only_table
 
 
 @given(st.text(max_size=200))
@@ -53,52 +54,41 @@ def test_characters_across_chunks_survive(size: int, tmp_path: Path):
     assert target.read_text(encoding="utf-8") == "x" * (size - 1) + "é表é"
 
 
-def profile(tmp_path: Path, name: str, content: str):
-    (tmp_path / name).write_text(content)
-    source = FileSource("s", FolderStorage(tmp_path))
-    (ref,) = source.list_tables().tables
-    return source, ref, source.profile(ref)
+def test_lost_lines_are_noted(lake, folder):
+    (folder / "a.jsonl").write_text('{"a":1}\n{"a":\n{"a":3}\n')
+    assert lake.profile(only_table(lake)).notes == (LOSSY,)
 
 
-def test_lost_lines_are_noted(tmp_path: Path):
-    _, _, table = profile(tmp_path, "a.jsonl", '{"a":1}\n{"a":\n{"a":3}\n')
-    assert table.notes == (LOSSY,)
-
-
-def test_late_misfit_keeps_the_other_columns_types(tmp_path: Path):
+def test_late_misfit_keeps_the_other_columns_types(lake, folder):
     rows = "".join(f"{i},{i},2024-01-01\n" for i in range(30_000))
-    _, _, table = profile(tmp_path, "a.csv", f"a,b,c\n{rows}x,1,2024-01-02\n")
+    (folder / "a.csv").write_text(f"a,b,c\n{rows}x,1,2024-01-02\n")
+    table = lake.profile(only_table(lake))
     assert [column.type for column in table.columns] == ["VARCHAR", "BIGINT", "DATE"]
     assert table.notes == ()
 
 
-def test_sampling_without_profiling_first_gives_the_same_rows(tmp_path: Path):
+def test_sampling_without_profiling_first_gives_the_same_rows(lake, folder):
     content = "a,b\n" + "".join(f"{i},é{i}\n" for i in range(1000))
-    (tmp_path / "a.csv").write_bytes(content.encode("latin-1"))
-    source = FileSource("s", FolderStorage(tmp_path))
-    (ref,) = source.list_tables().tables
-    before = source.sample(ref, 5, 7)
-    source.profile(ref)
-    assert source.sample(ref, 5, 7) == before
+    (folder / "a.csv").write_bytes(content.encode("latin-1"))
+    ref = only_table(lake)
+    before = lake.sample(ref, 5, 7)
+    lake.profile(ref)
+    assert lake.sample(ref, 5, 7) == before
     assert before is not None
     assert all(row.cells[1] == f"é{row.cells[0]}" for row in before)
 
 
-def test_only_one_table_is_staged_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    lake, scratch = tmp_path / "lake", tmp_path / "scratch"
-    lake.mkdir()
-    scratch.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(scratch))
-    (lake / "a.csv").write_bytes("é\n1\n".encode("utf-16"))
-    (lake / "b.csv").write_bytes(b"")
-    source = FileSource("s", FolderStorage(lake))
-    good, bad = source.list_tables().tables
-    source.profile(good)
-    with pytest.raises(Exception, match="empty"):
-        source.profile(bad)
-    assert [
-        path.name for path in scratch.iterdir() if not path.name.startswith("pneuma-spill")
-    ] == []
+def test_only_one_table_is_staged_at_a_time(lake, folder, tmp_path, monkeypatch):
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
+    (folder / "a.csv").write_bytes("é\n1\n".encode("utf-16"))
+    (folder / "b.csv").write_bytes(b"")
+    good, bad = lake.list_tables().tables
+    lake.profile(good)
+    with pytest.raises(TableReadError, match="empty"):
+        lake.profile(bad)
+    left = {path.name.partition("-spill")[0] for path in (tmp_path / "scratch").iterdir()}
+    assert left <= {"pneuma"}
 
 
 class CountingStorage(FolderStorage):
@@ -141,85 +131,74 @@ def write_wide(path: Path, columns: int) -> None:
         lambda lake: write_sparse(lake / "a.jsonl", 1000, 100),
         lambda lake: write_sparse(lake / "a.jsonl", 20_000, 300),
         lambda lake: write_partitions(lake / "table", 100),
-        lambda lake: write_wide(lake / "a.csv", 1000),
+        lambda lake: write_wide(lake / "a.csv", 400),
         lambda lake: (lake / "a.csv").write_text("a,b\n" + "some text,3\n" * 10_000),
     ],
     ids=["sparse", "very sparse", "partitions", "wide", "dense"],
 )
-def test_what_is_kept_takes_no_more_memory_than_is_said(tmp_path: Path, write):
-    write(tmp_path)
-    source = FileSource("s", FolderStorage(tmp_path))
-    (ref,) = source.list_tables().tables
-    source.profile(ref)
-    source.close()
+def test_what_is_kept_takes_no_more_memory_than_is_said(lake, folder, write):
+    write(folder)
+    ref = only_table(lake)
+    lake.profile(ref)
+    lake.close()
     tracemalloc.start()
-    source.profile(ref)
+    lake.profile(ref)
     taken, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    memory = source._reader(ref).memory
+    memory = lake._reader(ref).memory
     said = memory._rows_size + memory._layout_size
     assert taken < 1.3 * said + 50_000
     assert said < 5 * taken
     assert most < 50_000_000
 
 
-def test_few_layouts_of_wide_tables_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(text_reader, "_LAYOUT_BYTES", 2_000_000)
+def test_few_layouts_of_wide_tables_are_kept(lake, folder, monkeypatch):
+    monkeypatch.setattr(text_reader, "_LAYOUT_BYTES", 400_000)
     for name in "abcdef":
-        write_wide(tmp_path / f"{name}.csv", 1000)
-    source = FileSource("s", FolderStorage(tmp_path))
-    for ref in source.list_tables().tables:
-        assert source.profile(ref).row_count == 1
-    assert 1 < len(source._reader(ref).memory._tables) < 6
+        write_wide(folder / f"{name}.csv", 200)
+    for ref in lake.list_tables().tables:
+        assert lake.profile(ref).row_count == 1
+    assert 1 < len(lake._reader(ref).memory._tables) < 6
 
 
-def test_a_sparse_table_is_sampled_as_any_other(tmp_path: Path):
-    write_sparse(tmp_path / "a.jsonl", 5_000, 300)
-    source = FileSource("s", FolderStorage(tmp_path))
-    (ref,) = source.list_tables().tables
-    assert source.profile(ref).row_count == 5_000
-    rows = source.sample(ref, 5, 0) or []
+def test_a_sparse_table_is_sampled_as_any_other(lake, folder):
+    write_sparse(folder / "a.jsonl", 5_000, 300)
+    ref = only_table(lake)
+    assert lake.profile(ref).row_count == 5_000
+    rows = lake.sample(ref, 5, 0) or []
     assert [row.cells[row.mark.position % 300] for row in rows] == [
         str(row.mark.position % 7) for row in rows
     ]
     kept = [row.mark for row in rows]
-    source.profile(ref, kept)
-    assert source.sample(ref, 5, 0, kept) is None
+    lake.profile(ref, kept)
+    assert lake.sample(ref, 5, 0, kept) is None
 
 
-def test_rows_of_a_table_of_many_columns_are_read_alike(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_rows_of_a_table_of_many_columns_are_read_alike(lake, folder, monkeypatch):
     """Where it has more than fit a plan of several steps, and is not in memory."""
     monkeypatch.setattr(text_table, "SMALL_BYTES", 0)
     lines = "".join(f"{row},{row * 7}.5,x{row}\n" for row in range(3000))
-    (tmp_path / "a.csv").write_text(f"a,b,c\n{lines}")
+    (folder / "a.csv").write_text(f"a,b,c\n{lines}")
     drawn = []
     for most in (3, 2):
         monkeypatch.setattr(text_table, "WIDE", most)
-        source = FileSource("s", FolderStorage(tmp_path))
-        (ref,) = source.list_tables().tables
-        drawn.append(source.sample(ref, 9, 0))
-        assert source.sample(ref, 0, 0) == []
+        drawn.append(lake.sample(only_table(lake), 9, 0))
+        assert lake.sample(only_table(lake), 0, 0) == []
+        lake.close()
     assert drawn[0] == drawn[1]
     assert len(drawn[0]) == 9
 
 
-def test_the_files_of_a_table_share_the_room_on_the_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_files_of_a_table_share_the_room_on_the_disk(lake, folder, monkeypatch):
+    text = gzip.compress(("x,y\n" + "one,two\n" * 20_000).encode("utf-16"))
     for part in range(10):
-        (tmp_path / "t" / f"p={part}").mkdir(parents=True)
-        text = "x,y\n" + "one,two\n" * 20_000
-        (tmp_path / "t" / f"p={part}" / "a.csv.gz").write_bytes(
-            gzip.compress(text.encode("utf-16"))
-        )
-    source = FileSource("s", FolderStorage(tmp_path))
-    (ref,) = source.list_tables().tables
-    assert source.profile(ref).row_count == 200_000
+        (folder / "t" / f"p={part}").mkdir(parents=True)
+        (folder / "t" / f"p={part}" / "a.csv.gz").write_bytes(text)
+    ref = only_table(lake)
+    assert lake.profile(ref).row_count == 200_000
     monkeypatch.setattr(bounds._in_force, "limits", LimitsConfig(temporary_gigabytes=0.001))
     with pytest.raises(TableReadError, match=r"too much room.*limits\.temporary_gigabytes"):
-        source.profile(ref)
+        lake.profile(ref)
 
 
 def test_rows_of_small_files_are_kept_while_there_is_room(

@@ -20,7 +20,6 @@ from pneuma_assets.core.tables import Problem, TableRef, content_hash
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
-    from pyiceberg.table import Table as IcebergTable
 
 
 Identifier = tuple[str, ...]
@@ -97,23 +96,19 @@ class IcebergCatalogSource(InMemorySource):
         try:
             with explained():
                 table = self._catalog.load_table(identifier)
-                return self._described(table_id, identifier, table)
+                snapshot = table.current_snapshot()
+                snapshot_id = str(snapshot.snapshot_id if snapshot else "")
+                return TableRef(
+                    table_id=table_id,
+                    source=self.name,
+                    location=escape(f"{table.location()}#{'.'.join(identifier)}"),
+                    format="iceberg",
+                    version=content_hash(snapshot_id, table.metadata_location),
+                    updated_at=snapshot.timestamp_ms / 1000 if snapshot else None,
+                    identity=str(table.metadata.table_uuid),
+                )
         except (TableReadError, OSError) as error:
             return Problem(table_id, "listing", f"it cannot be loaded: {error}")
-
-    def _described(self, table_id: str, identifier: Identifier, table: "IcebergTable") -> TableRef:
-        snapshot = table.current_snapshot()
-        return TableRef(
-            table_id=table_id,
-            source=self.name,
-            location=escape(f"{table.location()}#{'.'.join(identifier)}"),
-            format="iceberg",
-            version=content_hash(
-                str(snapshot.snapshot_id if snapshot else ""), table.metadata_location
-            ),
-            updated_at=snapshot.timestamp_ms / 1000 if snapshot else None,
-            identity=str(table.metadata.table_uuid),
-        )
 
     @contextmanager
     def opened(self, ref: TableRef) -> Iterator[ArrowTable]:
@@ -133,12 +128,8 @@ def connect(name: str, properties: Mapping[str, str], local_files: Path | None =
     """Return a catalogue that lets no table name a Python class that reads it, nor any local file.
 
     Properties of tables are written by whoever writes tables, and pyiceberg mixes them with those
-    of the catalogue. Of a REST catalogue they bring the keys to a table's files.
-
-    Args:
-        name: The catalogue's.
-        properties: What pyiceberg is told.
-        local_files: The only folder of this machine in which files of tables are read.
+    of the catalogue. Of a REST catalogue they bring the keys to a table's files. `local_files` is
+    the only folder of this machine in which files of tables are read.
     """
     from pyiceberg.catalog import load_catalog
     from pyiceberg.io import FileIO, load_file_io

@@ -31,10 +31,8 @@ MAX_CHARS = 1_100_000
 class SqsMailbox:
     """The queue that a bucket's notifications are sent to.
 
-    Args:
-        queue_url: As SQS names it.
-        full_scan_s: How long the source may rely on it alone.
-        make_client: Makes the client; nothing is sent before the first message is asked for.
+    A source may rely on it alone for `full_scan_s` seconds; the client is made, and something sent,
+    when the first message is asked for.
     """
 
     def __init__(self, queue_url: str, full_scan_s: float, make_client: Callable[[], Any]) -> None:

@@ -239,13 +239,10 @@ def _printable(text: str) -> str:
 
 @contextmanager
 def library(name: str, extra: str, remedy: str, *errors: type[Exception]) -> Iterator[None]:
-    """Say in one line what a library complains of, or how to install it.
+    """Say in one line what a library complains of and the remedy, or which extra installs it.
 
-    Args:
-        name: The library's.
-        extra: What installs it with this program; empty: it is always there.
-        remedy: What to do about a file that it does not read.
-        errors: What it raises of such files; none: whatever comes, but what says enough by itself.
+    Its `errors` are those it raises of files that it does not read; none: whatever comes, but what
+    says enough by itself.
 
     Raises:
         TableReadError: With the name of the library.
