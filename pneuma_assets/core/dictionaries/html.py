@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 _DECLARED = re.compile(rb"""charset\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
-_BLOCKS = frozenset(["p", "div", "br", "dl", "dt", "dd", "ul", "ol", "li", "tr", "td", "th"])
+_BLOCK = re.compile(
+    "address|article|aside|blockquote|body|br|caption|d[dlt]|div|fieldset|figcaption|figure|"
+    "footer|form|h[1-6]|header|hr|li|main|nav|[ou]l|option|p|pre|section|table|tbody|tfoot|"
+    "thead|title|tr"
+)
+_MARKS = {**{f"h{level}": f"{'#' * level} " for level in range(1, 7)}, "li": "- "}
+_UNSEEN = frozenset({"script", "style", "template", "noscript", "svg", "math", "object"})
 _LISTS: Final = ("dl", "table", "ul", "ol", "pre")
 _DEEPEST_LIST = 3
 """A list that lies in three others is read as a part of them only, so that a page costs no more
@@ -158,17 +164,36 @@ def text_of(element: "_Element") -> str:
 
 def _words(element: "_Element") -> str:
     """Return the text of an element on one line; blocks inside it do not run together."""
-    from lxml import etree
-
     parts: list[str] = []
     size = 0
-    for event, node in etree.iterwalk(element, events=("start", "end")):
-        text = node.text if event == "start" else node.tail if node is not element else ""
-        parts += [" " if node.tag in _BLOCKS else "", text or ""]
-        size += len(text or "")
+    for part in seen_text(element):
+        parts.append(part)
+        size += len(part)
         if size > 4 * TEXT_CHARACTERS:
             break
     return one_line("".join(parts), TEXT_CHARACTERS)
+
+
+def seen_text(root: "_Element", *, marked: bool = False) -> Iterator[str]:
+    """Yield what a reader of an element sees, on lines of its own what is a block.
+
+    Scripts and styles are left out. `marked` puts the signs of Markdown before headings and items.
+    """
+    from lxml import etree
+
+    walk = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walk:
+        if _BLOCK.fullmatch(element.tag):
+            yield "\n"
+        if marked and event == "start":
+            yield _MARKS.get(element.tag, "")
+        if event == "end":
+            yield " " if element.tag in ("td", "th") else ""
+            yield (element.tail or "") if element is not root else ""
+        elif element.tag in _UNSEEN:
+            walk.skip_subtree()
+        else:
+            yield element.text or ""
 
 
 def lists_in_markdown(text: str) -> Iterator[Glossary]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from pneuma_assets.core.dictionaries.html import decode_page, parse_page
+from pneuma_assets.core.dictionaries.html import decode_page, parse_page, seen_text
 from pneuma_assets.core.dictionaries.sections import TABLE_TITLES
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.text.encoding import decode, guess_encoding, looks_binary
@@ -23,16 +23,8 @@ CUT_NOTE = "[The document is longer; it was cut here.]"
 Names = Callable[[], Collection[str]]
 """Returns the names by which a document may call other tables of its folder; called if needed."""
 
-_HTML_BLOCKS = re.compile(
-    "address|article|aside|blockquote|body|br|caption|d[dlt]|div|fieldset|figcaption|figure|"
-    "footer|form|h[1-6]|header|hr|li|main|nav|[ou]l|option|p|pre|section|table|tbody|tfoot|"
-    "thead|title|tr"
-)
-_MARKS = {**{f"h{level}": f"{'#' * level} " for level in range(1, 7)}, "li": "- "}
 _HTML = frozenset({"html", "htm"})
 _CELLS = frozenset({"csv", "tsv"})
-_HTML_CELLS = frozenset({"td", "th"})
-_HTML_UNSEEN = frozenset({"script", "style", "template", "noscript", "svg", "math", "object"})
 
 _SIGNS = ",;\t|"
 _MOST_ROWS = 20_000
@@ -105,26 +97,8 @@ def html_text(markup: str, *, marked: bool = False) -> str:
     Raises:
         ValueError: Elements nest deeper than lxml follows, so text would be lost.
     """
-    from lxml import etree
-
     root = parse_page(markup)
-    if root is None:
-        return ""
-    parts: list[str] = []
-    walk = etree.iterwalk(root, events=("start", "end"))
-    for event, element in walk:
-        unseen = element.tag in _HTML_UNSEEN
-        if _HTML_BLOCKS.fullmatch(element.tag):
-            parts.append("\n")
-        if marked and event == "start":
-            parts.append(_MARKS.get(element.tag, ""))
-        if event == "end":
-            parts += [" " if element.tag in _HTML_CELLS else "", element.tail or ""]
-        elif unseen:
-            walk.skip_subtree()
-        else:
-            parts.append(element.text or "")
-    return "".join(parts)
+    return "" if root is None else "".join(seen_text(root, marked=marked))
 
 
 def cells_as_lines(text: str) -> str:
