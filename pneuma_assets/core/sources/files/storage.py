@@ -72,19 +72,15 @@ class Storage(Protocol):
 
     def walk(self, folder: str = "") -> Walk:
         """List all files below a folder. Raises `SourceError` if that cannot be done."""
-        ...
 
     def names(self, folder: str) -> list[str]:
         """Return the names of the files directly in a folder."""
-        ...
 
     def location(self, path: str) -> str:
         """Return the location of a path."""
-        ...
 
     def path(self, location: str) -> str:
         """Return the path of a location."""
-        ...
 
     def place(
         self,
@@ -101,12 +97,9 @@ class Storage(Protocol):
         what stays open to be read by that name. A columnar file is read in parts, so a remote one
         need not be copied.
         """
-        ...
 
     def read(self, path: str, limit: int) -> bytes:
         """Return the first `limit` bytes of a file."""
-        ...
 
     def open(self, path: str) -> BinaryIO:
         """Open a file to be read at any place of it; a remote one is read a range at a time."""
-        ...
