@@ -1,6 +1,5 @@
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,8 +7,7 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.dictionaries.text import CUT_NOTE, MAX_CHARACTERS, document_text, html_text
 from pneuma_assets.core.sources.files.documents import names_of
-from pneuma_assets.core.sources.files.folder import FolderStorage
-from pneuma_assets.core.sources.files.source import FileSource
+from tests.support.lake_tables import only_table
 
 PAGE = """<html><head><title>Sales &amp; returns</title><style>p {color: red}</style>
 <script>alert("no")</script></head><body>
@@ -120,23 +118,20 @@ def test_long_documents_are_cut_and_say_so():
         ("a.json", b"[" + b"1," * 600_000 + b"1]", "larger than 1 MB"),
     ],
 )
-def test_unreadable_documents_are_problems_beside_the_readable(tmp_path: Path, name, data, cause):
-    (tmp_path / "a.csv").write_text("a\n1\n")
-    (tmp_path / "README.md").write_text("Fine.")
-    (tmp_path / name).write_bytes(data)
-    source = FileSource("s", FolderStorage(tmp_path))
-    (ref,) = source.list_tables().tables
-    contexts = source.contexts(ref)
+def test_unreadable_documents_are_problems_beside_the_readable(lake, folder, name, data, cause):
+    (folder / "a.csv").write_text("a\n1\n")
+    (folder / "README.md").write_text("Fine.")
+    (folder / name).write_bytes(data)
+    contexts = lake.contexts(only_table(lake))
     assert contexts.texts == ["Fine."]
-    assert len(contexts.problems) == 1
-    assert "\n" not in contexts.problems[0]
-    assert cause in contexts.problems[0]
+    (problem,) = contexts.problems
+    assert "\n" not in problem
+    assert cause in problem
 
 
-def test_document_deleted_after_listing(tmp_path: Path):
-    (tmp_path / "a.csv").write_text("a\n1\n")
-    (tmp_path / "a.md").write_text("About a.")
-    source = FileSource("s", FolderStorage(tmp_path))
-    (ref,) = source.list_tables().tables
-    (tmp_path / "a.md").unlink()
-    assert "a.md cannot be read: No such file" in source.contexts(ref).problems[0]
+def test_document_deleted_after_listing(lake, folder):
+    (folder / "a.csv").write_text("a\n1\n")
+    (folder / "a.md").write_text("About a.")
+    ref = only_table(lake)
+    (folder / "a.md").unlink()
+    assert "a.md cannot be read: No such file" in lake.contexts(ref).problems[0]

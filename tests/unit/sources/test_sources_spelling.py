@@ -12,6 +12,7 @@ from pneuma_assets.core.sources.base import UNALIGNED
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.tables import Table
+from tests.support.lake_tables import only_table
 
 
 def read(folder: Path, name: str, content: str) -> tuple[Table, list[tuple[str | None, ...]]]:
@@ -141,17 +142,16 @@ def test_json_names_that_differ_in_case_only(tmp_path: Path):
     assert rows == [("1", "x"), ("2", "y")]
 
 
-def test_partitions_keep_spelling_and_columns(tmp_path: Path):
-    for folder, content in (
+def test_partitions_keep_spelling_and_columns(lake, folder):
+    for part, content in (
         ("m=01/k=a b", "x,y\n7,1\n"),
         ("m=02/k=__HIVE_DEFAULT_PARTITION__", "y,z\n2.50,q\n"),
         ("m=02/k=c%2Fd", "x,y\n7.0,NA\n8,9\n"),
     ):
-        (tmp_path / "t" / folder).mkdir(parents=True)
-        (tmp_path / "t" / folder / "p.csv").write_text(content)
-    source = FileSource("s", FolderStorage(tmp_path))
-    (ref,) = source.list_tables().tables
-    table = source.profile(ref)
+        (folder / "t" / part).mkdir(parents=True)
+        (folder / "t" / part / "p.csv").write_text(content)
+    ref = only_table(lake)
+    table = lake.profile(ref)
     assert types(table) == {
         "x": "DOUBLE", "y": "DOUBLE", "z": "VARCHAR", "m": "BIGINT", "k": "VARCHAR",
     }  # fmt: skip
@@ -161,10 +161,10 @@ def test_partitions_keep_spelling_and_columns(tmp_path: Path):
         ("7.0", "NA", None, "02", "c/d"),
         ("8", "9", None, "02", "c/d"),
     ]
-    assert [row.cells for row in source.sample(ref, 9, 0) or ()] == expected
-    (again,) = [FileSource("s", FolderStorage(tmp_path))]
-    assert [row.cells for row in again.sample(ref, 9, 0) or ()] == expected
-    scanned = [tuple(row.values()) for batch in again.scan(ref) for row in batch.to_pylist()]
+    assert [row.cells for row in lake.sample(ref, 9, 0) or ()] == expected
+    lake.close()
+    assert [row.cells for row in lake.sample(ref, 9, 0) or ()] == expected
+    scanned = [tuple(row.values()) for batch in lake.scan(ref) for row in batch.to_pylist()]
     assert scanned == expected
 
 

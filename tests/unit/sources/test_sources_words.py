@@ -1,25 +1,22 @@
 """What people read of a file that cannot be read: what it is, once, and what to do."""
 
 import json
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources.files.folder import FolderStorage
-from pneuma_assets.core.sources.files.source import FileSource
+from tests.support.lake_tables import only_table
 
 RECORDS = [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
 
 
-def words(folder: Path) -> str:
-    """Return why the only table of a folder cannot be read."""
-    source = FileSource("s", FolderStorage(folder))
-    (ref,) = source.list_tables().tables
+def words(lake) -> str:
+    """Return why the only table cannot be read."""
+    ref = only_table(lake)
     with pytest.raises(TableReadError) as caught:
-        source.profile(ref)
+        lake.profile(ref)
     return str(caught.value).removeprefix(f"{ref.location} cannot be read")
 
 
@@ -28,11 +25,7 @@ def words(folder: Path) -> str:
     [
         ("a.csv", b"", ": the file is empty, without even a header; write it again"),
         ("a.csv", b"\n \n", ": the file is empty but for blanks; write it again"),
-        (
-            "a.csv",
-            "\n".encode("utf-16"),
-            ": the file is empty but for blanks; write it again",
-        ),
+        ("a.csv", "\n".encode("utf-16"), ": the file is empty but for blanks; write it again"),
         ("a.csv", b"\xef\xbb\xbf", ": the file is empty but for a byte order mark; write it again"),
         ("a.csv", b"\xff\xfe", ": the file is empty but for a byte order mark; write it again"),
         ("a.jsonl", b"{}\n{}\n", ": none of its objects has a key; write the file again"),
@@ -50,9 +43,9 @@ def words(folder: Path) -> str:
         ),
     ],
 )
-def test_each_cause_has_its_words(tmp_path: Path, name: str, content: bytes, expected: str):
-    (tmp_path / name).write_bytes(content)
-    assert words(tmp_path) == expected
+def test_each_cause_has_its_words(lake, folder, name, content, expected):
+    (folder / name).write_bytes(content)
+    assert words(lake) == expected
 
 
 @pytest.mark.parametrize(
@@ -60,19 +53,18 @@ def test_each_cause_has_its_words(tmp_path: Path, name: str, content: bytes, exp
     [json.dumps(RECORDS[0], indent=2), json.dumps([1, 2], indent=2), "[1,\n2]"],
     ids=["object", "list of no objects", "broken lines"],
 )
-def test_one_document_is_called_so(tmp_path: Path, text: str):
-    (tmp_path / "a.jsonl").write_text(text)
-    assert "it is one JSON document written over several lines" in words(tmp_path)
+def test_one_document_is_called_so(lake, folder, text):
+    (folder / "a.jsonl").write_text(text)
+    assert "it is one JSON document written over several lines" in words(lake)
 
 
-def test_lines_that_only_end_like_parts_are_read(tmp_path: Path):
-    (tmp_path / "a.jsonl").write_text('{"a":{"b":1}}\n{"a":{"b":2}}\n')
-    source = FileSource("s", FolderStorage(tmp_path))
-    assert source.profile(source.list_tables().tables[0]).row_count == 2
+def test_lines_that_only_end_like_parts_are_read(lake, folder):
+    (folder / "a.jsonl").write_text('{"a":{"b":1}}\n{"a":{"b":2}}\n')
+    assert lake.profile(only_table(lake)).row_count == 2
 
 
-def test_a_partition_is_named_and_no_file_twice(tmp_path: Path):
-    for folder in ("x=1", "y=2"):
-        (tmp_path / "w" / folder).mkdir(parents=True)
-        pq.write_table(pa.table({"a": [1]}), tmp_path / "w" / folder / "p.parquet")
-    assert 'mismatch between the file in x=1 and the file in y=2: key "x"' in words(tmp_path)
+def test_a_partition_is_named_and_no_file_twice(lake, folder):
+    for part in ("x=1", "y=2"):
+        (folder / "w" / part).mkdir(parents=True)
+        pq.write_table(pa.table({"a": [1]}), folder / "w" / part / "p.parquet")
+    assert 'mismatch between the file in x=1 and the file in y=2: key "x"' in words(lake)
