@@ -33,16 +33,7 @@ class ParquetTable(ReadableTable):
     """
 
     def __init__(self, table: OpenTable) -> None:
-        """Refuse a table of too many columns by the first footer; to describe it takes minutes.
-
-        Raises:
-            TableReadError: It has more than the limits allow.
-        """
         self._files, self.connection = table.files, table.connection
-        root = self.connection.execute(
-            "SELECT num_children FROM parquet_schema(?) LIMIT 1", [self._files[:1]]
-        ).fetchall()
-        check_width(int(root[0][0] or 0) if root else 0)
         partitioned = str(table.partitioned).lower()
         options = f"hive_partitioning = {partitioned}, union_by_name = {partitioned}, "
         options += "utf8_validation = 'replace'"
@@ -50,7 +41,14 @@ class ParquetTable(ReadableTable):
 
     @cached_property
     def columns(self) -> list[Column]:
-        """The columns of all files."""
+        """The columns of all files.
+
+        Too many are refused by the first footer; to describe them takes minutes.
+        """
+        root = self.connection.execute(
+            "SELECT num_children FROM parquet_schema(?) LIMIT 1", [self._files[:1]]
+        ).fetchall()
+        check_width(int(root[0][0] or 0) if root else 0)
         return describe(self.connection, self._relation)
 
     @cached_property
