@@ -130,8 +130,8 @@ def test_what_takes_the_place_of_an_open_file_is_not_read(lake):
     storage = FolderStorage(lake)
     real = storage.place
 
-    def place(path, target, connection, undo, *, columnar):
-        name = real(path, target, connection, undo, columnar=columnar)
+    def place(path, target, table, *, columnar):
+        name = real(path, target, table, columnar=columnar)
         (lake / path).unlink()
         (lake / path).symlink_to(lake.parent / "outside" / path)
         return name

@@ -9,12 +9,10 @@ import errno
 import os
 import stat
 from collections import deque
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
-
-import duckdb
+from typing import TYPE_CHECKING, BinaryIO
 
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.files.names import (
@@ -29,6 +27,9 @@ from pneuma_assets.core.sources.files.storage import FileEntry, Obstacle, Walk
 from pneuma_assets.core.sources.names import escape, unescape
 from pneuma_assets.core.sources.root import Root
 from pneuma_assets.core.text.safe import one_line
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.sources.files.staging import OpenTable
 
 _OPEN_FILES = Path("/proc/self/fd")
 """Where the system has names for the files that this process has open."""
@@ -73,20 +74,12 @@ class FolderStorage:
         """Return the path below the root of an absolute, escaped path."""
         return unescape(location).removeprefix(f"{self._root}/")
 
-    def place(
-        self,
-        path: str,
-        target: Path,
-        connection: duckdb.DuckDBPyConnection,  # noqa: ARG002 (remote storage needs it)
-        undo: ExitStack,
-        *,
-        columnar: bool,  # noqa: ARG002
-    ) -> str:
+    def place(self, path: str, target: Path, table: "OpenTable", *, columnar: bool) -> str:  # noqa: ARG002
         """Link `target` to the open file: whatever takes its place in the folder is not read.
 
         So DuckDB never sees a name, either, that it could take for a pattern.
         """
-        file = undo.enter_context(self._wall.open(path))
+        file = table.undo.enter_context(self._wall.open(path))
         numbered = _OPEN_FILES / str(file.fileno())
         usable = os.access(numbered, os.R_OK)  # Not by a process that has changed its user.
         target.symlink_to(numbered if usable else self._wall.resolve(path))

@@ -7,12 +7,12 @@ between two of them, rather than mix two versions.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from threading import get_ident
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import duckdb
 from fsspec.callbacks import Callback  # type: ignore[import-untyped]
@@ -24,6 +24,9 @@ from pneuma_assets.core.sources.files.names import is_left_out
 from pneuma_assets.core.sources.files.storage import GONE, REPLACED, FileEntry, StoreError, Walk
 from pneuma_assets.core.sources.names import escape, unescape
 from pneuma_assets.core.text.safe import one_line
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.sources.files.staging import OpenTable
 
 _PROTOCOL = "pneumastore"
 _BLOCK_BYTES = 1 << 20
@@ -83,19 +86,11 @@ class ObjectStorage:
         """Return the path below the root of an escaped address."""
         return unescape(location).removeprefix(f"{self._scheme}://{self._root}/")
 
-    def place(
-        self,
-        path: str,
-        target: Path,
-        connection: duckdb.DuckDBPyConnection,
-        undo: ExitStack,  # noqa: ARG002 (what is copied is not held open)
-        *,
-        columnar: bool,
-    ) -> str:
+    def place(self, path: str, target: Path, table: "OpenTable", *, columnar: bool) -> str:
         """Copy a file to `target`; let DuckDB read a columnar one by ranges."""
         with self._explained(TableReadError):
             if columnar:
-                return self._ranges.name_for(self._key(path), target, connection)
+                return self._ranges.name_for(self._key(path), target, table.connection)
             self._files.get_file(self._key(path), str(target), callback=_Progress())
         return str(target)
 

@@ -74,7 +74,7 @@ class OpenTable:
 
     def place(self, path: str, target: Path, *, columnar: bool = False) -> str:
         """Make one file of the table readable and return the name to read it by."""
-        name = self.storage.place(path, target, self.connection, self.undo, columnar=columnar)
+        name = self.storage.place(path, target, self, columnar=columnar)
         bounds.reading_file(target)
         if target.is_file() and not target.is_symlink():
             self.use_room(target.stat().st_size)

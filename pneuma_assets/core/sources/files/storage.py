@@ -5,12 +5,12 @@ UTF-8 are surrogates). Locations are what people see and what `TableRef` keeps: 
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-import duckdb
+if TYPE_CHECKING:
+    from pneuma_assets.core.sources.files.staging import OpenTable
 
 GONE = "it is gone; if it was not deleted on purpose, restore it and run again"
 """What is said of a file that a listing showed and nobody finds."""
@@ -82,20 +82,12 @@ class Storage(Protocol):
     def path(self, location: str) -> str:
         """Return the path of a location."""
 
-    def place(
-        self,
-        path: str,
-        target: Path,
-        connection: duckdb.DuckDBPyConnection,
-        undo: ExitStack,
-        *,
-        columnar: bool,
-    ) -> str:
-        """Make a file readable by DuckDB and return the name to read it by.
+    def place(self, path: str, target: Path, table: "OpenTable", *, columnar: bool) -> str:
+        """Make a file of a table readable by DuckDB and return the name to read it by.
 
-        `target` is a free path of harmless characters in a temporary folder. `undo` lets go of
-        what stays open to be read by that name. A columnar file is read in parts, so a remote one
-        need not be copied.
+        `target` is a free path of harmless characters in a temporary folder. What stays open to be
+        read by that name is closed by `table.undo`. A columnar file is read in parts, so a remote
+        one need not be copied.
         """
 
     def read(self, path: str, limit: int) -> bytes:
