@@ -11,7 +11,7 @@ from pneuma_assets.core.sources.files.object_store import ObjectStorage
 from pneuma_assets.core.sources.kinds.object_stores import FULL_SCAN_HOURS
 from tests.support.ticks import Ticking
 
-pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("read_here")]
 
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
 

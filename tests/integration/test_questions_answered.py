@@ -11,6 +11,7 @@ import pytest
 
 from pneuma_assets.cli.app import app
 from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.config.query import QueryConfig, QueryOptions
 from pneuma_assets.core.store import Store
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.sensors.checks import changed_verdicts
@@ -21,7 +22,17 @@ pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", 
 
 KEY = dg.AssetCheckKey(dg.AssetKey(["pneuma", "search_index"]), "questions_answered")
 BENCH = {"mined": True}
-SPOILT = {"alpha": 1, "weights": {"names": 0}}
+SPOILT = {"trust": 0.03}
+"""Stands for an option by which questions are answered badly."""
+
+
+@pytest.fixture(autouse=True)
+def _spoilt_by_trust(monkeypatch):
+    def of(config: QueryConfig) -> QueryOptions:
+        worse = {"alpha": 1.0} if config.trust == SPOILT["trust"] else {}
+        return QueryOptions(**dict(config), **worse)
+
+    monkeypatch.setattr(QueryOptions, "of", of)
 
 
 def told(instance: dg.DagsterInstance) -> dg.AssetCheckEvaluation:

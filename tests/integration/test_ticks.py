@@ -14,7 +14,12 @@ from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store import queue
 from tests.support.ticks import Ticking, tiny_lake
 
-pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("read_here")]
+
+
+@pytest.fixture
+def instance(kept_instance):
+    return kept_instance
 
 
 @pytest.fixture
@@ -206,9 +211,9 @@ def test_a_source_that_cannot_be_listed_is_told_and_fails_no_tick(lake, tmp_path
     assert skipped(lake.watch()).startswith("No table waits")
 
 
-def test_tables_that_are_held_are_told_once_by_a_run_of_the_checks(tmp_path, kept_instance):
+def test_tables_that_are_held_are_told_once_by_a_run_of_the_checks(tmp_path, instance):
     tiny_lake(tmp_path, 12)
-    lake = Ticking(tmp_path, kept_instance)
+    lake = Ticking(tmp_path, instance)
     lake.execute(asked(lake.watch()))
     (tmp_path / "lake").rename(tmp_path / "away")
     (tmp_path / "lake").mkdir()
