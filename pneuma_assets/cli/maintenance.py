@@ -37,7 +37,7 @@ def reindex(
 
 def _names_beginning(incomplete: str) -> list[str]:
     """Complete the name of an engine; the import would slow `--help` down."""
-    from pneuma_assets.core.config.engines import ENGINES
+    from pneuma_assets.core.config.index import ENGINES
 
     return [name for name in ENGINES.names() if name.startswith(incomplete)]
 

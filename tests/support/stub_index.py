@@ -7,7 +7,7 @@ key. So it shows what another engine has to bring: an `EngineKind`, a section, a
 
 from dataclasses import replace
 
-from pneuma_assets.core.config.engines import Engine, register_engine
+from pneuma_assets.core.config.index import Engine, register_engine
 from pneuma_assets.core.config.secrets import VariableName
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import SearchIndexError

@@ -18,8 +18,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from pneuma_assets.core.config.engines import engine_named
-from pneuma_assets.core.config.index import IndexConfig
+from pneuma_assets.core.config.index import IndexConfig, engine_named
 from pneuma_assets.core.config.models import (
     PACKAGED_ENCODER,
     PACKAGED_MODEL,

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from pneuma_assets.core.config.engines import engine_named
-from pneuma_assets.core.config.index import IndexConfig
+from pneuma_assets.core.config.index import IndexConfig, engine_named
 from pneuma_assets.core.errors import (
     ConfigError,
     IndexBusyError,

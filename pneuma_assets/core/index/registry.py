@@ -1,7 +1,7 @@
 """From a deployment file to its index, whichever engine keeps it.
 
 `SearchIndex` is one open index; an `EngineKind` opens it, looks at it and builds it again. Which
-engines there are says `core.config.engines`; another one brings a class of its own and is
+engines there are says `core.config.index`; another one brings a class of its own and is
 registered there.
 """
 
@@ -11,8 +11,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Generic, Protocol, TypeVar
 
-from pneuma_assets.core.config.engines import engine_named
-from pneuma_assets.core.config.index import IndexConfig
+from pneuma_assets.core.config.index import IndexConfig, engine_named
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.extras import require

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from pneuma_assets.cli.app import app
-from pneuma_assets.core.config import engines
+from pneuma_assets.core.config import index
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.load import load_deployment
@@ -31,7 +31,7 @@ LOCKED = {"engine": "stub", "stub": {"shelf": "second", "api_key_env": "PNEUMA_S
 @pytest.fixture
 def registered(monkeypatch):
     """The stub is an engine until the test ends."""
-    monkeypatch.setattr(engines.ENGINES, "known", dict(engines.ENGINES.known))
+    monkeypatch.setattr(index.ENGINES, "known", dict(index.ENGINES.known))
     register_stub()
 
 
@@ -146,7 +146,7 @@ def test_the_paths_of_its_section_are_resolved(deployed, tmp_path):
         folder: LocalPath | None = None
 
     where = "tests.support.stub_index:StubKind"
-    engines.register_engine(engines.Engine("kept", where, Kept, of_one_machine=True))
+    index.register_engine(index.Engine("kept", where, Kept, of_one_machine=True))
     loaded = deployed({"kept": {"folder": "there"}})
     config = loaded.deployment.index.model_copy(update={"engine": "kept"})
     assert config.settings == Kept(folder=tmp_path / "there")
@@ -174,19 +174,19 @@ class Demanding(Section):
     ],
 )
 def test_what_is_no_engine_is_refused(registered, change, told):
-    engine = engines.Engine("other", "somewhere:Other", of_one_machine=False)
+    engine = index.Engine("other", "somewhere:Other", of_one_machine=False)
     with pytest.raises(ConfigError, match=told):
-        engines.register_engine(replace(engine, **change))
-    assert engines.ENGINES.names() == ["embedded", "elasticsearch", "stub"]
+        index.register_engine(replace(engine, **change))
+    assert index.ENGINES.names() == ["embedded", "elasticsearch", "stub"]
 
 
 def test_an_engine_may_be_registered_twice(registered):
     register_stub()
-    assert engines.ENGINES.names() == ["embedded", "elasticsearch", "stub"]
+    assert index.ENGINES.names() == ["embedded", "elasticsearch", "stub"]
 
 
 def test_an_engine_that_cannot_be_imported_is_told_of(registered):
-    engines.register_engine(engines.Engine("gone", "their_gone:Kind", of_one_machine=False))
+    index.register_engine(index.Engine("gone", "their_gone:Kind", of_one_machine=False))
     with pytest.raises(ConfigError, match=r"'gone' cannot be used \(their_gone:Kind: ModuleNotFo"):
         kind_of("gone")
 
