@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
-from pneuma_assets.core.index.embedded import folder, lifecycle
+from pneuma_assets.core.index.embedded import folder
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.index.embedded.lifecycle import EmbeddedKind
 from pneuma_assets.core.service.workspace import Workspace
 from tests.support.named_encoders import use_named_encoders
 from tests.support.pipeline_support import small_lake
@@ -28,7 +29,7 @@ FORK = multiprocessing.get_context("fork")
 TABLES = 6
 QUESTION, ANSWER = "collected on island 4", "lake/t4"
 KILLING: dict[str, tuple[object, str, int]] = {
-    "nothing is begun": (lifecycle, "begin", 0),
+    "nothing is begun": (EmbeddedKind, "begin_rebuild", 0),
     "a folder is begun": (EmbeddedIndex, "__init__", 1),
     "some tables are written": (EmbeddedIndex, "replace_tables", 1),
     "all but the last tables are written": (EmbeddedIndex, "replace_tables", 2),
@@ -211,8 +212,6 @@ def index_and_die(loaded: LoadedDeployment, step: str) -> None:
         return really(*given, **named)
 
     setattr(where, name, dying)
-    if hasattr(lifecycle, name):
-        setattr(lifecycle, name, dying)
     run_all(loaded)
 
 

@@ -121,35 +121,6 @@ def test_the_other_engine_then_holds_and_answers_the_same(deployed, source):
             assert found == pytest.approx(scores, rel=1e-5, abs=1e-5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("source", ENGINES)
-def test_what_the_other_engine_held_goes(deployed, source):
-    target = other(source)
-    deployed.write(source, LAKE)
-    deployed.write(
-        target,
-        {
-            "old/table": embedded("old/table", "no longer there"),
-            "lake/empty": embedded("lake/empty", "not empty"),
-            "lake/rain": embedded("lake/rain", "rain in Bergen"),
-        },
-    )
-    deployed.copy(source, target)
-    assert deployed.contents(target) == deployed.contents(source)
-    deployed.copy(source, target)
-    assert deployed.contents(target) == deployed.contents(source)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("source", ENGINES)
-def test_there_and_back_changes_nothing(deployed, source):
-    deployed.write(source, LAKE)
-    before = deployed.contents(source)
-    deployed.copy(source, other(source))
-    deployed.copy(other(source), source)
-    assert deployed.contents(source) == before
-
-
 ANOTHER: dict[str, object] = {"encoder": "another", "dimension": 8}
 
 
@@ -182,18 +153,6 @@ def test_there_is_nothing_to_copy(deployed, source):
 def interrupt(task: str, done: int, total: int) -> None:
     if done == 3:
         raise KeyboardInterrupt
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("source", ENGINES)
-def test_an_interrupted_copy_is_completed_by_another(deployed, source, monkeypatch):
-    target = other(source)
-    monkeypatch.setattr(copy, "_TABLES_AT_ONCE", 1)
-    deployed.write(source, LAKE)
-    with pytest.raises(KeyboardInterrupt), listening(interrupt):
-        deployed.copy(source, target)
-    deployed.copy(source, target)
-    assert deployed.contents(target) == deployed.contents(source)
 
 
 @pytest.mark.slow

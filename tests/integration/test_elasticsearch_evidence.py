@@ -7,10 +7,15 @@ import pytest
 
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import IndexDamagedError
-from pneuma_assets.core.index.base import IndexFilter, IndexQuery, TableContents, TableScores
+from pneuma_assets.core.index.base import (
+    MAX_VALUES,
+    IndexFilter,
+    IndexQuery,
+    TableContents,
+    TableScores,
+)
 from pneuma_assets.core.index.elastic import queries, search
 from pneuma_assets.core.index.registry import open_index
-from pneuma_assets.core.index.validation import MAX_VALUES
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableFacts, TableTerms
 from pneuma_assets.core.terms.fields import Field
 from tests.support.elasticsearch_index import opener

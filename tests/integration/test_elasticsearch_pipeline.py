@@ -17,17 +17,12 @@ import dagster as dg
 import pytest
 from elasticsearch import Elasticsearch
 
-from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index import copy
-from pneuma_assets.core.index.elastic.handle import begin_successor
-from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.registry import begin_rebuild, publish_index
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.core.store.queue import MAX_ATTEMPTS
-from pneuma_assets.core.text.analysis import analyzer_named
 from tests.support.elasticsearch_server import client_of
 from tests.support.fake_model import FakeLanguageModel
 from tests.support.named_encoders import use_named_encoders
@@ -346,6 +341,12 @@ def test_a_rebuild_for_a_third_encoder_drops_what_was_begun(deployed, instance, 
     old, new = deployed(), deployed("longer", tables_per_run=2)
     run_job(old, instance)
     run_job(new, instance, rebuild=True)
+    begun = whole_names(client, index_name)[1]
+    with (
+        Workspace(old, {}) as workspace,
+        pytest.raises(SearchIndexError, match=rf"rebuilt as '{begun}'.*'pneuma-assets index'"),
+    ):
+        workspace.reindex()
     result = run_job(old, instance, rebuild=True)  # back to the first one, after all
     assert figures(result)["tables"] == TABLES
     assert answer(old) == ANSWER
@@ -423,66 +424,15 @@ def test_while_an_index_is_copied_a_run_fails_and_nothing_is_published(
 
 
 @pytest.mark.slow
-def test_a_copy_that_begins_before_a_run_ends_is_not_published_by_it(
-    deployed, instance, client, index_name, monkeypatch
-):
-    """The run has opened the index and written it; then another process begins to copy it."""
-    loaded = deployed()
-    config = loaded.deployment.index.elasticsearch
-    finished: list[str] = []
-
-    def begin_and_publish(config_: IndexConfig, *rest: object) -> bool:
-        (index,) = whole_names(client, index_name)
-        identity = Identity("words", 64, analyzer_named(config_.analyzer).name)
-        finished.append(begin_successor(client, config, identity, index, copying=True))
-        return publish_index(config_, *rest)
-
-    with monkeypatch.context() as patched:
-        patched.setattr("pneuma_assets.resources.index.publish_index", begin_and_publish)
-        result = run_job(loaded, instance)
-    assert not figures(result)["published"]
-    held = tables(loaded)
-    assert len(held) == TABLES
-    assert whole_names(client, index_name) == [f"{index_name}-000001", *finished]
-    with Workspace(loaded, {}) as workspace:
-        workspace.reindex()
-    assert whole_names(client, index_name) == finished
-    assert tables(loaded) == held
-
-
-@pytest.mark.slow
-def test_a_rebuild_is_finished_before_an_index_is_copied(deployed, instance, client, index_name):
-    old, new = deployed(), deployed("longer", tables_per_run=2)
-    run_job(old, instance)
-    run_job(new, instance, rebuild=True)
-    begun = whole_names(client, index_name)
-    for loaded in (old, new):
-        with (
-            Workspace(loaded, {}) as workspace,
-            pytest.raises(
-                SearchIndexError, match=rf"rebuilt as '{begun[1]}'.*'pneuma-assets index'"
-            ),
-        ):
-            workspace.reindex()
-    assert whole_names(client, index_name) == begun
-    assert answer(old) == ANSWER
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("copied", [False, True], ids=["as it is", "after a copy failed"])
-def test_an_index_that_lacks_a_block_is_rebuilt(deployed, instance, client, index_name, copied):
+def test_an_index_that_lacks_a_block_is_rebuilt(deployed, instance, client, index_name):
     loaded = deployed()
     run_job(loaded, instance)
     held = tables(loaded)
     (index,) = whole_names(client, index_name)
     found = client.search(index=index, query={"exists": {"field": "vector"}}, size=1)
     client.delete(index=index, id=found["hits"]["hits"][0]["_id"], refresh=True)
-    with Workspace(loaded, {}) as workspace:
-        with pytest.raises(SearchIndexError, match="--rebuild"):
-            list(workspace.search_index.blocks())
-        if copied:
-            with pytest.raises(SearchIndexError, match="--rebuild"):
-                workspace.reindex()
+    with Workspace(loaded, {}) as workspace, pytest.raises(SearchIndexError, match="--rebuild"):
+        list(workspace.search_index.blocks())
     run_job(loaded, instance, rebuild=True)  # as the message says
     with Workspace(loaded, {}) as workspace:
         assert len(list(workspace.search_index.blocks())) == sum(held.values())
@@ -499,45 +449,6 @@ def test_a_broken_table_holds_no_rebuild_up(deployed, instance, lake):
     assert tables(new) == held
     with Workspace(new, {}) as workspace:
         assert workspace.status().counts() == {"indexed": TABLES, "failed": 1}
-
-
-@pytest.mark.slow
-def test_a_rebuild_waits_for_a_source_that_cannot_be_listed(deployed, instance, tmp_path):
-    away = tmp_path / "away"
-    other = small_lake(tmp_path / "second", 2)
-    loaded = {}
-    for encoder in ("words", "longer"):
-        deployed(encoder)
-        file = tmp_path / f"{encoder}.yaml"
-        described = json.loads(file.read_text())
-        described["sources"].append({"name": "other", "type": "folder", "path": str(other)})
-        file.write_text(json.dumps(described))
-        loaded[encoder] = load_deployment(config=file, environ={}, cwd=tmp_path)
-    run_job(loaded["words"], instance)
-    held = tables(loaded["words"])
-    other.rename(away)
-    assert not figures(run_job(loaded["longer"], instance, rebuild=True))["published"]
-    assert tables(loaded["words"]) == held, "the old index is what people search"
-    away.rename(other)
-    assert figures(run_job(loaded["longer"], instance))["published"]
-    assert tables(loaded["longer"]) == held
-
-
-@pytest.mark.slow
-def test_a_table_that_kills_every_run_holds_no_rebuild_up(deployed, instance):
-    old, new = deployed(), deployed("longer")
-    run_job(old, instance)
-    with Workspace(new, {}) as workspace:
-        store = workspace.store
-        store.queue.mark_pending(["lake/t1"])
-        for number in range(MAX_ATTEMPTS):
-            store.queue.claim(f"killed{number}", 1, MAX_ATTEMPTS, ["lake"])
-            store.runs.begin(f"killed{number}")
-            store.runs.reading(f"killed{number}", "lake/t1")
-            store.queue.release_claims("another")
-        results = [run_job(new, instance, rebuild=number == 0) for number in range(MAX_ATTEMPTS)]
-        assert any(figures(result)["published"] for result in results)
-        assert workspace.status().counts() == {"indexed": TABLES - 1, "failed": 1}
 
 
 @pytest.mark.slow

@@ -2,23 +2,18 @@
 
 import secrets
 from collections.abc import Callable
-from contextlib import closing
 
 import pytest
 from elasticsearch import Elasticsearch
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, QueryError, SearchIndexError
-from pneuma_assets.core.index.base import IndexFilter, IndexQuery
+from pneuma_assets.core.index.base import MAX_FILTERED, IndexFilter, IndexQuery
 from pneuma_assets.core.index.elastic import client as transport
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.index.elastic.lifecycle import begin_rebuild, publish_built, reindex
-from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.index.registry import Credentials
-from pneuma_assets.core.index.validation import MAX_FILTERED
 from pneuma_assets.core.text.analysis import ENGLISH
-from tests.support.elasticsearch_index import opener
+from tests.support.elasticsearch_index import KIND, opener, place_of
 from tests.support.elasticsearch_server import client_of
 from tests.support.index_blocks import replace_blocks
 from tests.support.versioned_tables import (
@@ -152,10 +147,10 @@ def test_an_index_without_its_alias_for_writers_is_still_searched(damaged):
 def test_an_index_without_its_alias_for_writers_is_rebuilt(
     damaged, config, open_index, client, index_name
 ):
-    begin_rebuild(config, IDENTITY, Credentials())
+    KIND.begin_rebuild(place_of(config), IDENTITY)
     building = open_index(building=True)
     replace_blocks(building, all_at(TABLES, 2))
-    publish_built(config, IDENTITY, Credentials())
+    KIND.publish(place_of(config), IDENTITY, 0)
     assert versions_found(open_index()) == dict.fromkeys(TABLES, 2)
     assert len(indices(client, index_name)) == 1, "an index that nobody uses is left"
 
@@ -165,12 +160,12 @@ def test_a_successor_without_its_alias_for_writers_is_begun_again(
 ):
     index = open_index()
     replace_blocks(index, all_at(TABLES, 1))
-    begin_rebuild(config, IDENTITY, Credentials())
+    KIND.begin_rebuild(place_of(config), IDENTITY)
     begun = indices(client, index_name)[1]
     without_writing_alias(client, begun)
     with pytest.raises(IndexDamagedError, match=r"lost its alias .*--rebuild"):
         open_index(building=True)
-    begin_rebuild(config, IDENTITY, Credentials())
+    KIND.begin_rebuild(place_of(config), IDENTITY)
     left = indices(client, index_name)
     assert len(left) == 2
     assert begun not in left
@@ -188,32 +183,24 @@ def test_a_damaged_index_that_cannot_be_copied_can_be_rebuilt(
     found = client.search(index=first, query={"exists": {"field": "vector"}}, size=1)
     client.delete(index=first, id=found["hits"]["hits"][0]["_id"], refresh=True)
     with pytest.raises(SearchIndexError, match=r"its record says .*--rebuild"):
-        reindex(config, ENGLISH, Credentials())
-    begin_rebuild(config, IDENTITY, Credentials())
+        KIND.reindex(place_of(config))
+    KIND.begin_rebuild(place_of(config), IDENTITY)
     replace_blocks(open_index(building=True), all_at(TABLES, 2))
-    assert publish_built(config, IDENTITY, Credentials())
+    assert KIND.publish(place_of(config), IDENTITY, 0)
     assert versions_found(index) == dict.fromkeys(TABLES, 2)
     assert len(indices(client, index_name)) == 1
 
 
-@pytest.mark.parametrize("engine", ["embedded", "elasticsearch"])
-def test_a_filter_of_too_many_tables_is_refused(request, tmp_path, engine):
-    if engine == "embedded":
-        opened = EmbeddedIndex(tmp_path / "index", ENCODER, DIMENSION)
-    else:
-        opened = ElasticsearchIndex(request.getfixturevalue("config"), ENCODER, DIMENSION)
-    query = IndexQuery("lake", unit_vector("question"))
+def test_a_filter_may_name_so_many_tables_and_no_more(open_index):
+    index, query = open_index(), IndexQuery("lake", unit_vector("question"))
     many = [f"{secrets.token_hex(2)}/{n}" for n in range(MAX_FILTERED - 1)]
-    with closing(opened) as index:
-        replace_blocks(index, all_at(TABLES[:2], 1))
-        (found,) = index.search([query], 100, IndexFilter(tables=(*many, TABLES[0])))
-        for side in (found.lexical, found.semantic):
-            assert [hit.block.table_id for hit in side] == [TABLES[0]] * BLOCKS
-        for where in (
-            IndexFilter(tables=(*many, *TABLES[:2])),
-            IndexFilter(sources=(*many, *TABLES[:2])),
-        ):
-            with pytest.raises(
-                QueryError, match=r"10,001 tables, sources or readers; 10,000 at most"
-            ):
-                index.search([query], 10, where)
+    replace_blocks(index, all_at(TABLES[:2], 1))
+    (found,) = index.search([query], 100, IndexFilter(tables=(*many, TABLES[0])))
+    for side in (found.lexical, found.semantic):
+        assert [hit.block.table_id for hit in side] == [TABLES[0]] * BLOCKS
+    for where in (
+        IndexFilter(tables=(*many, *TABLES[:2])),
+        IndexFilter(sources=(*many, *TABLES[:2])),
+    ):
+        with pytest.raises(QueryError, match=r"10,001 tables, sources or readers; 10,000 at most"):
+            index.search([query], 10, where)

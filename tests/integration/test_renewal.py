@@ -110,7 +110,7 @@ def test_an_older_program_is_told_to_be_upgraded(loaded, instance, encoder, monk
 @pytest.mark.parametrize(
     ("where", "step", "exchanges"),
     [
-        (lifecycle, "copy_index", True),
+        (lifecycle, "copy_exactly", True),
         (embedded_folder, "_condemned", True),
         (embedded_folder, "_condemned", False),
         (embedded_folder, CUT, False),

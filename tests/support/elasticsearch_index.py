@@ -2,13 +2,26 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.index.elastic.lifecycle import begin_rebuild, publish_built
+from pneuma_assets.core.index.elastic.lifecycle import ElasticsearchKind, Place
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.index.registry import Credentials
-from pneuma_assets.core.text.analysis import ENGLISH
+from pneuma_assets.core.index.registry import Credentials, IndexPlace
+from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
+
+KIND = ElasticsearchKind()
+
+
+def place_of(
+    config: ElasticsearchConfig,
+    analyzer: Analyzer = ENGLISH,
+    credentials: Credentials = Credentials(),  # noqa: B008 (frozen)
+) -> Place:
+    """Return where an index is, as `KIND` takes it."""
+    return IndexPlace(config, Path(), analyzer, credentials)
+
 
 CONSTANTS = ("timeout_seconds", "patience_seconds")
 """What no deployment file says, and tests have less patience for."""
@@ -26,10 +39,10 @@ def rebuilt_beside(
 ) -> Iterator[ElasticsearchIndex]:
     """Build an index's successor in the block, then let readers see it and drop the old one."""
     identity = Identity(encoder, dimension, ENGLISH.name)
-    begin_rebuild(config, identity, Credentials())
+    KIND.begin_rebuild(place_of(config), identity)
     with closing(ElasticsearchIndex(config, encoder, dimension, building=True)) as builder:
         yield builder
-    assert publish_built(config, identity, Credentials())
+    assert KIND.publish(place_of(config), identity, 0)
 
 
 Opener = Callable[..., ElasticsearchIndex]

@@ -67,6 +67,7 @@ doors = {
     "llamacpp": lambda: narrate(model="x.gguf", device="cpu"),
     "encoder": lambda: open_encoder(EncoderConfig(model="a/b")).dimension,
     "elasticsearch": lambda: kind_of("elasticsearch"),
+    "engine": lambda: __import__("pneuma_assets.core.index.elastic.lifecycle"),
     "aws": lambda: read(type="s3", bucket="lake"),
     "gcs": lambda: read(type="gcs", bucket="lake"),
     "azure": lambda: read(type="azure", account="lake", container="lake"),
@@ -89,6 +90,7 @@ print(json.dumps(told))
 """
 
 EXTRAS = {
+    "engine": "elasticsearch",
     **dict.fromkeys(("endpoint", "transformers", "llamacpp", "encoder"), "models"),
     **{name: name for name in ("elasticsearch", "aws", "gcs", "azure", "excel", "avro")},
     **{name: name for name in ("delta", "iceberg", "postgresql", "openlineage")},

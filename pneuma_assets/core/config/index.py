@@ -33,7 +33,7 @@ class Engine:
 
     Attributes:
         name: The value of `index.engine`, and the key of the engine's section beside it.
-        kind: Where its `core.index.kind.EngineKind` is, as `package.module:Class`; imported and
+        kind: Where its `core.index.registry.EngineKind` is, as `package.module:Class`; imported and
             called when the engine is first used.
         section: Its settings, each key with a default; None where there is nothing to set.
         of_one_machine: Whether other machines cannot reach the index; such an engine is refused
@@ -126,7 +126,7 @@ register_engine(
         "pneuma_assets.core.index.elastic.lifecycle:ElasticsearchKind",
         ElasticsearchConfig,
         of_one_machine=False,
-        needs=("elasticsearch",),
+        needs=("elasticsearch", "orjson"),
     )
 )
 

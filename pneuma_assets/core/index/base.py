@@ -3,10 +3,22 @@
 One conformance suite (`tests/conformance/index`) runs against every engine.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import ClassVar, Protocol
 
+from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.grouping import portions
+from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.validation import (
+    check_blocks,
+    check_evidence,
+    check_facts,
+    check_vector,
+)
 from pneuma_assets.core.tables import (
     Block,
     DocumentKind,
@@ -16,15 +28,21 @@ from pneuma_assets.core.tables import (
     Vector,
     source_of,
 )
-from pneuma_assets.core.terms.fields import HEADERS_IN_ROWS, KIND_OF, Field
+from pneuma_assets.core.terms.fields import HEADERS_IN_ROWS, KIND_OF, Field, cell_term, query_terms
+from pneuma_assets.core.text.analysis import Analyzer
 
 K1, B = 1.2, 0.75
 """BM25's parameters in every engine: how soon a repeated word counts no more, and how much length
 counts; Lucene's defaults."""
 
+MAX_FILTERED = 10_000
+"""Tables, sources or principals that one search may be restricted to."""
+
+MAX_VALUES = 1_000
+"""Values that one call looks up."""
+
 _CHARACTERS = 1_000
 """So much evidence is worth a block, whose text and vector are two to three kilobytes."""
-
 
 UNKNOWN_FACTS = TableFacts(readers=())
 """Of a table of which nothing is known yet: it is shown to nobody who may not see all."""
@@ -94,6 +112,10 @@ class TableContents:
     blocks: Sequence[EmbeddedBlock]
     evidence: TableTerms = field(default_factory=TableTerms)
     facts: TableFacts = field(default_factory=TableFacts)
+
+
+Tables = Mapping[str, TableContents]
+"""Contents by table id."""
 
 
 def blocks_worth(contents: TableContents) -> int:
@@ -188,7 +210,41 @@ class IndexInfo:
     usable: bool = True
 
 
-class SearchIndex(Protocol):
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query as terms: of a side or a field without any, nothing is searched."""
+
+    terms: Sequence[str]
+    vector: Vector | None
+    fields: Mapping[Field, Sequence[str]]
+    silent: Sequence[DocumentKind] = ()
+
+
+class Searcher(Protocol):
+    """Answers questions from one state of an index, within one filter; `SearchIndex` says how."""
+
+    def search(self, questions: Sequence[Question], limit: int) -> list[SideHits]:
+        """Return up to `limit` hits a side and a field for each question."""
+        ...
+
+    def scores(
+        self, questions: Sequence[Question], block_ids: Sequence[Sequence[str]]
+    ) -> list[dict[str, SideScores]]:
+        """Return the true scores of each question's blocks."""
+        ...
+
+    def table_scores(
+        self, questions: Sequence[Question], table_ids: Sequence[Sequence[str]]
+    ) -> list[dict[str, TableScores]]:
+        """Return the true scores of each question's tables."""
+        ...
+
+    def holding(self, terms: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Return the tables that have each of these terms as a whole cell."""
+        ...
+
+
+class SearchIndex(ABC):
     """Blocks of text with embeddings, searched by words (BM25) and by meaning (cosine).
 
     Opening checks that the index was built with the configured encoder and dimension and raises
@@ -196,9 +252,23 @@ class SearchIndex(Protocol):
 
     Readers are never disturbed: a search sees every table as it was before or after a
     replacement, never half of it, also while a writer works or after it was killed.
+
+    An engine brings the abstract methods; what is refused, and how a question becomes terms, is
+    here, the same for all.
+
+    Args:
+        identity: What the index is, or was, built with.
+        analyzer: How texts and questions become terms.
     """
 
-    def replace_tables(self, tables: Mapping[str, TableContents]) -> None:
+    group_limits: ClassVar[tuple[int, int | None]]
+    """Of what is written together: how much (`_size`), and how many tables."""
+
+    def __init__(self, identity: Identity, analyzer: Analyzer) -> None:
+        self.identity = identity
+        self.analyzer = analyzer
+
+    def replace_tables(self, tables: Tables) -> None:
         """Make each table's contents exactly these, a table as one act; durable on return.
 
         Doing it again changes nothing. A table of no blocks stays listed.
@@ -209,10 +279,18 @@ class SearchIndex(Protocol):
             SearchIndexError: A block belongs to another table, its vector is of no use, or the
                 facts of a table are none.
         """
-        ...
+        for table_id, contents in tables.items():
+            check_evidence(table_id, contents.evidence)
+            check_facts(table_id, contents.facts)
+        sizes = {table_id: self._size(contents) for table_id, contents in tables.items()}
+        for table_ids in portions(sizes, *self.group_limits):
+            checked = {
+                i: check_blocks(i, tables[i].blocks, self.identity.dimension) for i in table_ids
+            }
+            self._replace({i: replace(tables[i], blocks=blocks) for i, blocks in checked.items()})
 
     def set_facts(self, facts: Mapping[str, TableFacts]) -> None:
-        """Tell anew what is known of tables; their texts and vectors are not written again.
+        """Replace what is known of tables; their texts and vectors are not written again.
 
         Durable on return, and seen by every search that begins then, a table as one act. Unknown
         ids are ignored.
@@ -220,15 +298,9 @@ class SearchIndex(Protocol):
         Raises:
             SearchIndexError: The facts of a table are none.
         """
-        ...
-
-    def facts(self, table_ids: Sequence[str]) -> dict[str, TableFacts]:
-        """Return what is known of these tables; unknown ids are left out."""
-        ...
-
-    def delete_tables(self, table_ids: Sequence[str]) -> None:
-        """Remove tables and their blocks; unknown ids are ignored."""
-        ...
+        for table_id, one in facts.items():
+            check_facts(table_id, one)
+        self._set_facts(facts)
 
     def search(
         self, queries: Sequence[IndexQuery], limit: int, where: IndexFilter = NO_FILTER
@@ -237,8 +309,15 @@ class SearchIndex(Protocol):
 
         Hits of words score above 0. Of the kinds of documents in a filter, those of evidence
         (`terms.fields.KIND_OF`) let fields through, the others blocks.
+
+        Raises:
+            QueryError: The limit is below 1, or more than the engine ranks.
         """
-        ...
+        if limit < 1:
+            raise QueryError(f"The limit of a search is {limit}; ask for at least 1 block.")
+        questions = self._questions(queries, where)
+        with self._searching(where) as searcher:
+            return searcher.search(questions, limit)
 
     def scores(
         self,
@@ -250,7 +329,9 @@ class SearchIndex(Protocol):
 
         So are blocks that the filter shuts out. A side that the query leaves None scores 0.0.
         """
-        ...
+        questions = self._questions(queries, where, block_ids)
+        with self._searching(where) as searcher:
+            return searcher.scores(questions, block_ids)
 
     def table_scores(
         self,
@@ -264,7 +345,9 @@ class SearchIndex(Protocol):
         and fields, only those count that the filter lets through. A side that the query leaves
         None scores nothing.
         """
-        ...
+        questions = self._questions(queries, where, table_ids)
+        with self._searching(where) as searcher:
+            return searcher.table_scores(questions, table_ids)
 
     def holding(
         self, values: Sequence[str], where: IndexFilter = NO_FILTER
@@ -282,60 +365,141 @@ class SearchIndex(Protocol):
         readers hold as in `search`; kinds without those of the tables' values leave no table.
 
         Args:
-            values: `checked.MAX_VALUES` at most, of any length; of a long one, its beginning is
-                looked at, as of a cell.
+            values: `MAX_VALUES` at most, of any length; of a long one, its beginning is looked
+                at, as of a cell.
             where: Which tables count.
 
         Raises:
             QueryError: There are too many values.
         """
-        ...
+        _check_filter(where)
+        if len(values) > MAX_VALUES:
+            raise QueryError(
+                f"Tables of {len(values):,} values were asked for; ask for {MAX_VALUES:,} at most "
+                "at once."
+            )
+        shut_out = Field.CELLS not in fields_of(where)
+        asked = {value: None if shut_out else cell_term(value) for value in values}
+        with self._searching(where) as searcher:
+            found = searcher.holding(list(dict.fromkeys(filter(None, asked.values()))))
+        return {value: tuple(sorted(found[term])) if term else () for value, term in asked.items()}
 
+    def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
+        """Yield the blocks of `contents`, table by table; unchanged ones keep their embeddings."""
+        for _, contents in self.contents(table_ids):
+            yield from contents.blocks
+
+    @abstractmethod
+    def facts(self, table_ids: Sequence[str]) -> dict[str, TableFacts]:
+        """Return what is known of these tables; unknown ids are left out."""
+
+    @abstractmethod
+    def delete_tables(self, table_ids: Sequence[str]) -> None:
+        """Remove tables and their blocks; unknown ids are ignored."""
+
+    @abstractmethod
     def evidence(self, table_ids: Sequence[str]) -> dict[str, TableTerms]:
         """Return the evidence of these tables; unknown ids are left out."""
-        ...
 
+    @abstractmethod
     def list_tables(self, readers: Sequence[str] | None = None) -> dict[str, int]:
-        """Return every indexed table with its number of blocks.
+        """Return every indexed table with its number of blocks, by table id.
 
         `readers` is who asks, as a filter has it; None: whoever asks may see all.
         """
-        ...
 
+    @abstractmethod
     def kinds(self, readers: Sequence[str] | None = None) -> frozenset[DocumentKind]:
         """Return the kinds of documents of which there are blocks, whoever made them.
 
         `readers` is who asks, likewise.
         """
-        ...
 
+    @abstractmethod
     def contents(
         self, table_ids: Sequence[str] | None = None
     ) -> Iterator[tuple[str, TableContents]]:
         """Yield all that `replace_tables` was given of these tables (all if None), by table id.
 
-        Lets one engine be copied to another. Unknown ids are ignored.
+        Each table is as it is when its turn comes. Lets one engine be copied to another. Unknown
+        ids are ignored.
         """
-        ...
 
-    def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
-        """Yield the blocks of these contents, table by table.
-
-        Lets unchanged blocks keep their embeddings.
-        """
-        ...
-
+    @abstractmethod
     def info(self) -> IndexInfo:
         """Return engine, encoder, counts, size on disk and health."""
-        ...
 
+    @abstractmethod
     def optimise(self) -> None:
         """Compact an index that was written as a whole, as by a copy; may take minutes.
 
         Never needed for correct answers, and not worth its time after a few changes.
         """
-        ...
 
+    @abstractmethod
     def close(self) -> None:
         """Release files and connections; the object is not used afterwards."""
-        ...
+
+    @abstractmethod
+    def _replace(self, tables: Tables) -> None:
+        """Write tables whose contents have been checked; no block occurs twice in one."""
+
+    @abstractmethod
+    def _set_facts(self, facts: Mapping[str, TableFacts]) -> None:
+        """Write facts that have been checked."""
+
+    @abstractmethod
+    def _searching(self, where: IndexFilter) -> AbstractContextManager[Searcher]:
+        """Give what answers questions from the newest state."""
+
+    def _size(self, contents: TableContents) -> int:
+        """Return how much of a group a table takes."""
+        return blocks_worth(contents)
+
+    def _questions(
+        self,
+        queries: Sequence[IndexQuery],
+        where: IndexFilter,
+        ids: Sequence[Sequence[str]] | None = None,
+    ) -> list[Question]:
+        """Return what to look up of each query, in the fields that the filter lets through.
+
+        Raises:
+            QueryError: The filter names too much, or there is not a list of ids for each query.
+            SearchIndexError: A vector is of no use.
+        """
+        _check_filter(where)
+        if ids is not None and len(queries) != len(ids):
+            raise QueryError(
+                f"Scores of {len(ids)} lists of blocks or tables were asked for {len(queries)} "
+                "queries; pass one list a query."
+            )
+        fields, dimension = fields_of(where), self.identity.dimension
+        questions = []
+        for place, query in enumerate(queries, 1):
+            vector = query.vector
+            if vector is not None:
+                vector = check_vector(vector, dimension, f"question {place}")
+            terms, asked = _terms_of(self.analyzer, query.text, query.evidence)
+            found = {name: some for name, some in asked.items() if some and name in fields}
+            questions.append(Question(terms, vector, found, query.silent))
+        return questions
+
+
+@lru_cache(maxsize=2)  # a long question's terms take some hundred kilobytes
+def _terms_of(
+    analyzer: Analyzer, text: str | None, evidence: str | None
+) -> tuple[Sequence[str], Mapping[Field, Sequence[str]]]:
+    """Return the terms of a question; it is asked twice, for proposals and for their scores."""
+    return (
+        [] if text is None else analyzer.question_terms(text),
+        {} if evidence is None else query_terms(evidence, analyzer),
+    )
+
+
+def _check_filter(where: IndexFilter) -> None:
+    most = max(map(len, (where.sources, where.tables, where.readers or ())))
+    if most > MAX_FILTERED:
+        raise QueryError(
+            f"A filter names {most:,} tables, sources or readers; {MAX_FILTERED:,} at most."
+        )

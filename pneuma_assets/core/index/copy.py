@@ -1,6 +1,6 @@
 """Copying an index into another one, embeddings included: no model is loaded."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -114,36 +114,34 @@ def copy_index(source: SearchIndex, target: SearchIndex) -> dict[str, int]:
 
     Tables that are equal already stay untouched, so an interrupted copy is taken up again by
     doing it again. Readers of the target see each table as it was or as it becomes.
+
+    How many blocks a table has is known before it is read, and bounds what is asked for at once;
+    how much evidence, only then: what has been read is written as soon as it is worth as many
+    blocks, so one table more than that is in memory at most.
     """
-    transfer(source.list_tables(), source.contents, target.replace_tables)
+    tables, done = source.list_tables(), 0
+    for ids in portions(tables, _BLOCKS_AT_ONCE, _TABLES_AT_ONCE):
+        for part in _fitting(source.contents(ids)):
+            target.replace_tables(part)
+        done += len(ids)
+        report("copying tables", done, len(tables))
     kept = source.list_tables()
     target.delete_tables([table_id for table_id in target.list_tables() if table_id not in kept])
     target.optimise()
     return target.list_tables()
 
 
-def transfer(
-    tables: Mapping[str, int],
-    read: Callable[[Sequence[str]], Iterator[tuple[str, TableContents]]],
-    write: Callable[[Mapping[str, TableContents]], None],
-) -> None:
-    """Read tables and write them, as many at a time as fit in memory.
+def copy_exactly(source: SearchIndex, target: SearchIndex) -> None:
+    """Copy an index that nobody changes to one that takes its place.
 
-    How many blocks a table has is known before it is read, and bounds what is asked for at once;
-    how much evidence, only then: what has been read is written as soon as it is worth as many
-    blocks, so one table more than that is in memory at most.
-
-    Args:
-        tables: Number of blocks by table id.
-        read: Yields the contents of some tables; one that has left meanwhile is not written.
-        write: Takes some tables' contents.
+    Raises:
+        SearchIndexError: The copy has other tables, or tables of other sizes.
     """
-    done = 0
-    for ids in portions(tables, _BLOCKS_AT_ONCE, _TABLES_AT_ONCE):
-        for part in _fitting(read(ids)):
-            write(part)
-        done += len(ids)
-        report("copying tables", done, len(tables))
+    if copy_index(source, target) != source.list_tables():
+        raise SearchIndexError(
+            "The copy of the search index differs from it, so it does not take its place; do the "
+            "same again."
+        )
 
 
 def _fitting(tables: Iterable[tuple[str, TableContents]]) -> Iterator[dict[str, TableContents]]:

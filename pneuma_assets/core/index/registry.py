@@ -16,12 +16,7 @@ from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.extras import require
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
-from pneuma_assets.core.index.identity import (
-    Identity,
-    NewerRulesError,
-    OlderRulesError,
-    OtherIdentityError,
-)
+from pneuma_assets.core.index.identity import Identity, OtherIdentityError
 from pneuma_assets.core.text.analysis import Analyzer, analyzer_named, analyzer_recorded
 
 Settings = TypeVar("Settings", bound=Section)
@@ -34,6 +29,9 @@ class Credentials:
     api_key: str | None = field(default=None, repr=False)
     username: str | None = None
     password: str | None = field(default=None, repr=False)
+
+
+NOBODY = Credentials()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +123,7 @@ class EngineKind(Protocol[Settings]):
         ...
 
     def renew(self, place: IndexPlace[Settings], found: Identity) -> None:
-        """Count the words anew of an index that older rules of the analyzer built; no model."""
+        """Count the words again of an index that other rules of words built; no model is asked."""
         ...
 
     def inspect(self, place: IndexPlace[Settings]) -> IndexInfo | None:
@@ -133,7 +131,10 @@ class EngineKind(Protocol[Settings]):
         ...
 
     def begin_rebuild(self, place: IndexPlace[Settings], wanted: Identity) -> None:
-        """Make room for an index of this identity, whatever the old one's identity or state."""
+        """Make room for an index of this identity, whatever the old one's identity or state.
+
+        An engine may remove the old one, or keep it for its readers until `publish`.
+        """
         ...
 
     def publish(self, place: IndexPlace[Settings], built: Identity, tables: int) -> bool:
@@ -146,15 +147,12 @@ class EngineKind(Protocol[Settings]):
         ...
 
     def reindex(self, place: IndexPlace[Settings]) -> None:
-        """Build the index anew with today's settings and analyzer; readers are not disturbed.
+        """Rebuild the index with today's settings and analyzer; readers are not disturbed.
 
         Raises:
             SearchIndexError: There is no index, or it cannot be read.
         """
         ...
-
-
-NOBODY = Credentials()
 
 
 def kind_of(name: str) -> EngineKind[Any]:
@@ -209,10 +207,9 @@ def open_index(
         encoder: Name of the encoder.
         dimension: Length of one of its vectors.
         credentials: From `index_credentials`.
-        building: Open it for indexing: created if there is none, and what `begin_rebuild` has
-            begun where readers still use the old one. One that older rules of the analyzer built
-            is brought up to date, and so is one of this machine that another analyzer built; no
-            model is asked.
+        building: Open it for indexing, as `EngineKind.open` does. One that older rules of the
+            analyzer built is brought up to date, and so is one of this machine that another
+            analyzer built; no model is asked.
 
     Raises:
         OtherIdentityError: The index was built with another encoder or analyzer; rebuild or
@@ -224,7 +221,7 @@ def open_index(
     try:
         return kind.open(place, wanted, building=building)
     except OtherIdentityError as error:
-        if not building or not _only_words_differ(config, error, wanted):
+        if not building or not _may_renew(config, error.found, wanted):
             raise
         kind.renew(place, error.found)
     return kind.open(place, wanted, building=building)
@@ -235,11 +232,7 @@ def open_as_built(
 ) -> SearchIndex:
     """Open the configured index for asking, as what it is, whatever encoder is configured.
 
-    Args:
-        config: Which engine, and how to reach it; its analyzer is not looked at.
-        home: The deployment's state folder.
-        built: What the index was built with, as an `OtherIdentityError` has it.
-        credentials: From `index_credentials`.
+    `built` is what it was built with, as an `OtherIdentityError` has it.
 
     Raises:
         OtherIdentityError: It is another one by now.
@@ -256,7 +249,7 @@ def open_as_built(
 
 
 def begins_by_itself(config: IndexConfig) -> bool:
-    """Tell whether a run may build the index anew for another encoder without being told to.
+    """Tell whether a run may rebuild the index for another encoder without being told to.
 
     An index of one machine belongs to one deployment file, and who changes that means it. Of those
     who share a server, one whose file is behind would undo what the others do.
@@ -264,22 +257,19 @@ def begins_by_itself(config: IndexConfig) -> bool:
     return engine_named(config.engine).of_one_machine
 
 
-def _only_words_differ(config: IndexConfig, error: OtherIdentityError, wanted: Identity) -> bool:
-    """Tell whether counting the words anew is all that is needed, and nobody has to say so."""
-    if isinstance(error, OlderRulesError):
-        return True
-    meant = begins_by_itself(config) and not isinstance(error, NewerRulesError)
-    return meant and error.found.has_vectors_of(wanted)
-
-
 def words_wait(config: IndexConfig, info: IndexInfo) -> bool:
-    """Tell whether the next run counts the words of an index anew, because of its analyzer."""
+    """Tell whether the next run counts the words of an index again, because of its analyzer."""
     analyzer = info.details.get("analyzer")
     if analyzer is None:
         return False
     found = Identity(info.encoder, info.dimension, analyzer)
     wanted = Identity(info.encoder, info.dimension, analyzer_named(config.analyzer).name)
-    if found == wanted:
+    return _may_renew(config, found, wanted)
+
+
+def _may_renew(config: IndexConfig, found: Identity, wanted: Identity) -> bool:
+    """Tell whether counting the words again is all that is needed, and nobody has to say so."""
+    if found == wanted or not found.has_vectors_of(wanted):
         return False
     return found.is_older(wanted) or (begins_by_itself(config) and not wanted.is_older(found))
 
@@ -292,11 +282,7 @@ def may_have_index(config: IndexConfig, home: Path) -> bool:
 def inspect_index(
     config: IndexConfig, home: Path, credentials: Credentials = NOBODY
 ) -> IndexInfo | None:
-    """Return what the configured index holds, whatever encoder built it; None if there is none.
-
-    Raises:
-        SearchIndexError: It cannot be read.
-    """
+    """Return what the configured index holds, whatever encoder built it; None if there is none."""
     return kind_of(config.engine).inspect(_place(config, home, credentials))
 
 
@@ -307,14 +293,7 @@ def begin_rebuild(
     dimension: int,
     credentials: Credentials = NOBODY,
 ) -> None:
-    """Make room for an index of this encoder, whatever the encoder or state of the old one.
-
-    An engine may remove the old one, or keep it for its readers until `publish_index`; what is
-    opened for `building` is the new one.
-
-    Raises:
-        SearchIndexError: The old index cannot be removed, or a new one not begun.
-    """
+    """Make room for an index of this encoder; what is opened for `building` is then the new one."""
     place = _place(config, home, credentials)
     wanted = Identity(encoder, dimension, place.analyzer.name)
     kind_of(config.engine).begin_rebuild(place, wanted)
@@ -330,16 +309,7 @@ def publish_index(
 ) -> bool:
     """Let readers see what was built beside the old index; False if that is not there.
 
-    Args:
-        config: Describes the engine.
-        home: The state folder.
-        encoder: The new index's; what others have begun with another stays.
-        dimension: Of its vectors.
-        tables: How many tables the caller has found in it.
-        credentials: How to sign in.
-
-    Raises:
-        SearchIndexError: The new index cannot take the old one's place.
+    `tables` is how many the caller has found in it.
     """
     place = _place(config, home, credentials)
     built = Identity(encoder, dimension, place.analyzer.name)
@@ -347,11 +317,7 @@ def publish_index(
 
 
 def reindex(config: IndexConfig, home: Path, credentials: Credentials = NOBODY) -> None:
-    """Build the index anew with today's settings and analyzer; its readers are not disturbed.
-
-    Raises:
-        SearchIndexError: There is no index, or it cannot be read.
-    """
+    """Rebuild the index with today's settings and analyzer; readers are not disturbed."""
     kind_of(config.engine).reindex(_place(config, home, credentials))
 
 

@@ -59,29 +59,17 @@ class FactsConformance(Conformance):
         index.replace_tables({"s/t": self.contents("s/t")})
         assert index.facts(["s/t"]) == {"s/t": OPEN}
 
-    def test_facts_survive_reopening(self, index_factory):
-        first = index_factory()
-        first.replace_tables({"s/t": self.contents("s/t")})
-        first.set_facts({"s/t": FULL_FACTS})
-        first.close()
-        assert index_factory().facts(["s/t"]) == {"s/t": FULL_FACTS}
+    def test_hostile_readers_survive(self, index):
+        given = {
+            f"s/{number}": TableFacts(readers=(text, ""), copy_of=text)
+            for number, text in enumerate(HOSTILE.values())
+        }
+        index.replace_tables({i: self.contents(i, facts) for i, facts in given.items()})
+        assert index.facts(list(given)) == given
 
-    def test_a_reader_that_is_open_sees_facts_that_another_tells(self, index_factory):
-        reader, writer = index_factory(), index_factory()
-        writer.replace_tables({"s/t": self.contents("s/t", SECRET)})
-        assert reader.facts(["s/t"]) == {"s/t": SECRET}
-        writer.set_facts({"s/t": FULL_FACTS})
-        assert reader.facts(["s/t"]) == {"s/t": FULL_FACTS}
-
-    @pytest.mark.parametrize("name", HOSTILE)
-    def test_hostile_readers_survive(self, index, name):
-        facts = TableFacts(readers=(HOSTILE[name], ""), copy_of=HOSTILE[name])
-        index.replace_tables({"s/t": self.contents("s/t", facts)})
-        assert index.facts(["s/t"]) == {"s/t": facts}
-
-    @pytest.mark.parametrize(
-        "facts",
-        [
+    def test_facts_that_are_none_are_refused_and_nothing_changes(self, index):
+        index.replace_tables({"s/t": self.contents("s/t", FULL_FACTS)})
+        for facts in (
             None,
             TableFacts(readers="ana"),
             TableFacts(readers=["ana"]),
@@ -92,14 +80,11 @@ class FactsConformance(Conformance):
             TableFacts(queries=float("inf")),
             TableFacts(owned=1),
             TableFacts(copy_of=b"s/u"),
-        ],
-    )
-    def test_facts_that_are_none_are_refused_and_nothing_changes(self, index, facts):
-        index.replace_tables({"s/t": self.contents("s/t", FULL_FACTS)})
-        with pytest.raises(SearchIndexError, match="facts of table 's/t'"):
-            index.set_facts({"s/t": facts})
-        with pytest.raises(SearchIndexError, match="facts of table 's/t'"):
-            index.replace_tables({"s/t": TableContents([], facts=facts)})
+        ):
+            with pytest.raises(SearchIndexError, match="facts of table 's/t'"):
+                index.set_facts({"s/t": facts})
+            with pytest.raises(SearchIndexError, match="facts of table 's/t'"):
+                index.replace_tables({"s/t": TableContents([], facts=facts)})
         assert index.facts(["s/t"]) == {"s/t": FULL_FACTS}
         assert index.list_tables() == {"s/t": 1}
 

@@ -7,12 +7,10 @@ import pytest
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.index.elastic.lifecycle import reindex
-from pneuma_assets.core.index.registry import Credentials
-from pneuma_assets.core.text.analysis import ENGLISH
 from tests.conformance.index.search import FilterConformance, SearchConformance
 from tests.conformance.index.suite import SearchIndexConformance
 from tests.conformance.index.support import ENCODER, Conformance
+from tests.support.elasticsearch_index import KIND, place_of
 
 pytestmark = pytest.mark.integration
 
@@ -44,7 +42,7 @@ class OnElasticsearch(Conformance):
 
     def settle(self, index):
         """Build the index anew: merging drops removed blocks only half a minute later."""
-        reindex(self.config, ENGLISH, Credentials())
+        KIND.reindex(place_of(self.config))
 
 
 class TestElasticsearchIndex(OnElasticsearch, SearchIndexConformance):

@@ -1,4 +1,4 @@
-"""Blocks and tables as documents of an Elasticsearch index, and back."""
+"""Tables as documents of an Elasticsearch index, and back."""
 
 import json
 
@@ -7,19 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.errors import IndexDamagedError
+from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.index.base import TableContents
+from pneuma_assets.core.index.elastic import documents
 from pneuma_assets.core.index.elastic.documents import (
-    Checked,
+    Prepared,
     actions_of,
     block_from,
     block_id_of,
+    evidence_from,
+    evidence_text,
     facts_action,
     facts_of,
+    joined,
+    prepared,
     removal_of,
+    sources_of,
     unit,
 )
 from pneuma_assets.core.index.elastic.mapping import escape, unescape
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableFacts, TableTerms
+from pneuma_assets.core.terms.fields import Field, field_entries, query_terms
 from pneuma_assets.core.text.analysis import ENGLISH
 
 ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs"]) | st.just("\ufdd0"))
@@ -52,11 +60,6 @@ def test_any_text_survives(text):
     assert unescape(stored) == text
 
 
-@given(ANY_TEXT, ANY_TEXT)
-def test_different_texts_stay_different(first, second):
-    assert (escape(first) == escape(second)) == (first == second)
-
-
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\ufdd0")))
 def test_a_text_that_utf8_holds_is_stored_as_it_is(text):
     assert escape(text) == text
@@ -68,13 +71,13 @@ def embedded(text: str, *, table_id: str = "lake/a", seed: int = 0) -> EmbeddedB
     return EmbeddedBlock(Block(table_id, DocumentKind.ROWS, text), vector)
 
 
-def of_blocks(*items: EmbeddedBlock) -> Checked:
-    return Checked({item.block.block_id: item for item in items}, TableTerms(), None, TableFacts())
+def of_blocks(*items: EmbeddedBlock) -> Prepared:
+    return prepared("lake/a", TableContents(items))
 
 
 def test_a_table_becomes_its_blocks_and_a_record_that_counts_them():
     first, second = embedded("the rains of Kiel"), embedded("rained", seed=1)
-    *blocks, record = actions_of("lake/a", of_blocks(first, second), "d1", 7, ENGLISH)
+    *blocks, record = actions_of("lake/a", of_blocks(first, second), 7, ENGLISH)
     for action, item in zip(blocks, (first, second), strict=True):
         source = action["_source"]
         assert action["_op_type"] == "index"
@@ -91,7 +94,7 @@ def test_a_table_becomes_its_blocks_and_a_record_that_counts_them():
         "source": "lake",
         "blocks": 2,
         "documents": 0,
-        "digest": "d1",
+        "digest": of_blocks(second, first).digest,
     }
     kinds = [action["_source"]["doc"] for action in blocks]
     assert kinds == ["block", "block"]
@@ -100,7 +103,7 @@ def test_a_table_becomes_its_blocks_and_a_record_that_counts_them():
 
 def test_a_late_write_cannot_bring_back_what_was_removed():
     """The server refuses a write whose version is below that of the removal."""
-    actions = list(actions_of("lake/a", of_blocks(embedded("x")), "d", 1, ENGLISH))
+    actions = list(actions_of("lake/a", of_blocks(embedded("x")), 1, ENGLISH))
     for action in actions:
         removal = removal_of({"_id": action["_id"], "_index": "pneuma-000001"})
         assert (removal["_op_type"], removal["_id"]) == ("delete", action["_id"])
@@ -109,14 +112,14 @@ def test_a_late_write_cannot_bring_back_what_was_removed():
 
 
 def test_a_table_without_blocks_is_still_listed():
-    (record,) = actions_of("lake/a", of_blocks(), "d", 1, ENGLISH)
+    (record,) = actions_of("lake/a", of_blocks(), 1, ENGLISH)
     assert record["_source"]["blocks"] == 0
 
 
 @given(ANY_TEXT, ANY_TEXT, st.from_regex(r"[a-z][a-z0-9_]{0,31}", fullmatch=True).map(DocumentKind))
 def test_any_block_survives(name, text, kind):
     item = EmbeddedBlock(Block(f"lake/{name}", kind, text), embedded("x").vector)
-    action, record = actions_of(item.block.table_id, of_blocks(item), "d", 1, ENGLISH)
+    action, record = actions_of(item.block.table_id, of_blocks(item), 1, ENGLISH)
     stored = {key: value for key, value in action["_source"].items() if key != "vector"}
     json.dumps([stored, record], ensure_ascii=False).encode("utf-8")
     assert block_from({**action, "_source": stored}) == item.block
@@ -218,3 +221,145 @@ def test_facts_become_a_document_and_come_back():
     assert facts_of(action) == facts
     with pytest.raises(IndexDamagedError):
         facts_of({"_id": "facts-9", "_source": {"facts": "[]"}})
+
+
+TABLE = "lake/caf\udce9"
+RIVERS = TableTerms(
+    names=("lake", "rivers"),
+    columns=("river", "length"),
+    spelled_names="river",
+    spelled_columns="length",
+    rows=(("Danube delta", "2850"), ("?", None), ("Rhine", "1230")),
+    cells=("Elbe",),
+)
+
+TEXTS = st.lists(ANY_TEXT, max_size=3).map(tuple)
+EVIDENCE = st.builds(
+    TableTerms,
+    names=TEXTS,
+    columns=st.tuples(ANY_TEXT, ANY_TEXT),
+    spelled_names=ANY_TEXT,
+    spelled_columns=ANY_TEXT,
+    rows=st.lists(st.tuples(ANY_TEXT, st.none() | ANY_TEXT), max_size=3).map(tuple),
+    cells=TEXTS,
+)
+
+
+def documents_of(evidence: TableTerms) -> list[dict]:
+    contents = prepared(TABLE, TableContents((), evidence))
+    return [one["_source"] for one in actions_of(TABLE, contents, 7, ENGLISH)]
+
+
+def test_a_table_has_a_document_for_its_rows_and_one_for_the_rest():
+    contents = prepared(TABLE, TableContents((), RIVERS))
+    actions = list(actions_of(TABLE, contents, 7, ENGLISH))
+    assert [action["_id"] for action in actions] == [
+        *("row0-7", "row1-7", "row2-7"),
+        *("evidence-7", "table-7"),
+    ]
+    *rows, whole, record = (action["_source"] for action in actions)
+    assert [row["row"] for row in rows] == [0, 1, 2]
+    by_field = {entry.field: entry.terms for entry in field_entries(RIVERS, ENGLISH)}
+    of_rows = [entry.terms for entry in field_entries(RIVERS, ENGLISH) if entry.field == Field.ROWS]
+    assert [row["rows"].split(" ") for row in rows] == of_rows
+    for field in set(Field) - {Field.ROWS}:
+        assert whole[field].split(" ") == list(by_field[field])
+    assert (record["blocks"], record["documents"]) == (0, 4)
+    shared = {(one["generation"], one["table_id"]) for one in (*rows, whole, record)}
+    assert len(shared) == 1
+
+
+def test_a_row_without_a_word_has_no_document_but_keeps_its_number():
+    first, *_ = documents_of(TableTerms(columns=("?",), rows=(("!",), ("Danube",))))
+    assert (first["row"], first["rows"]) == (1, "danub")
+
+
+def test_a_table_without_evidence_has_no_document_of_it():
+    (record,) = documents_of(TableTerms())
+    assert (record["doc"], record["documents"]) == ("table", 0)
+
+
+def test_evidence_without_a_word_is_kept_all_the_same():
+    whole, record = documents_of(TableTerms(rows=(("?",),), columns=("!",)))
+    assert record["documents"] == 1
+    assert not whole.keys() & {field.value for field in Field}
+    assert evidence_from({"_source": whole})[1].rows == (("?",),)
+
+
+@given(EVIDENCE)
+def test_any_evidence_survives(evidence):
+    source = {"table_id": "lake/a"}
+    for _, document in sources_of(evidence, evidence_text(evidence), ENGLISH):
+        source |= document
+    sent = json.dumps(source, ensure_ascii=False).encode("utf-8")  # else it cannot be sent
+    assert evidence_from({"_source": json.loads(sent)}) == ("lake/a", evidence)
+
+
+@given(EVIDENCE, EVIDENCE)
+def test_different_evidence_has_different_texts_and_digests(first, second):
+    digests = {prepared("lake/a", TableContents((), one)).digest for one in (first, second)}
+    assert len(digests) == (1 if first == second else 2)
+
+
+def test_other_rules_of_evidence_have_other_digests(monkeypatch):
+    """Else the terms of evidence that is as it was would never be made anew."""
+    known, bare = (prepared(TABLE, TableContents((), one)).digest for one in (RIVERS, TableTerms()))
+    monkeypatch.setattr(documents, "TERM_RULES", documents.TERM_RULES + 1)
+    assert prepared(TABLE, TableContents((), RIVERS)).digest != known
+    assert prepared(TABLE, TableContents((), TableTerms())).digest == bare
+
+
+def test_a_long_term_is_one_term_for_the_server():
+    """It cuts what is longer than 255 characters, and takes the pieces for terms."""
+    long = "\u6f22" * 3_000
+    fields = {
+        entry.field: entry.terms for entry in field_entries(TableTerms(cells=(long,)), ENGLISH)
+    }
+    (term,) = fields[Field.CELLS]
+    (stored,) = joined([term]).split(" ")
+    assert len(stored) < 255
+    assert stored in joined(query_terms(long, ENGLISH)[Field.CELLS]).split(" ")
+    assert joined([term + "x"]) != stored
+
+
+def test_evidence_beyond_all_bounds_is_refused_by_name(monkeypatch):
+    monkeypatch.setattr(documents, "MAX_EVIDENCE", 100)
+    with pytest.raises(SearchIndexError, match=r"evidence of table 'lake/a' has 2\d\d characters"):
+        prepared("lake/a", TableContents((), TableTerms(cells=("x" * 200,))))
+
+
+GOOD_EVIDENCE = json.dumps([["a"], ["b", "B"], "c", "x", [["d", None]], ["e"]])
+
+
+def test_what_is_stored_is_read():
+    expected = TableTerms(("a",), ("b", "B"), "c", "x", (("d", None),), ("e",))
+    assert (
+        evidence_from({"_source": {"table_id": "lake/a", "evidence": GOOD_EVIDENCE}})[1] == expected
+    )
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        None,
+        7,
+        "",
+        "{}",
+        "[]",
+        "null",
+        "[" * 100_000,
+        GOOD_EVIDENCE.replace('["a"]', "[1]"),
+        GOOD_EVIDENCE.replace('["a"]', '"a"'),
+        GOOD_EVIDENCE.replace('["d", null]', '"d"'),
+        GOOD_EVIDENCE.replace('["b", "B"]', "null"),
+        GOOD_EVIDENCE.replace('"c"', '["c"]'),
+        GOOD_EVIDENCE.replace("null", "{}"),
+        GOOD_EVIDENCE.replace('[["d", null]]', "[7]"),
+        GOOD_EVIDENCE.replace('["e"]', "[null]"),
+    ],
+    ids=lambda one: str(one)[:20],
+)
+def test_evidence_that_is_none_of_ours_is_refused(stored):
+    hit = {"_id": "evidence-7", "_index": "i", "_source": {"table_id": "a", "evidence": stored}}
+    with pytest.raises(IndexDamagedError, match=r"'evidence-7' of the index 'i'.*--rebuild"):
+        evidence_from(hit)

@@ -73,19 +73,23 @@ def raw(
     return kind(str(body), ApiResponseMeta(status, "1.1", headers, 0.01, NODE), body)
 
 
-FLOOD = (
-    "index [zz1] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, "
-    "index has read-only-allow-delete block];"
-)
+def es(status: int, kind: str, reason: str, **more: object) -> ApiError:
+    return refusal(status, cause(kind, reason, **more))
+
+
+def item(status: int, kind: str, reason: str) -> ItemError:
+    return ItemError(status, cause(kind, reason))
+
+
+SECURITY, NOT_FOUND = "security_exception", "index_not_found_exception"
+URLS, LOGS, SAFE = "index.elasticsearch.urls", "health and logs", "running again is safe"
+FOREIGN = f"{URLS}: what answers there is not Elasticsearch"
+REBUILD = "pneuma-assets index"
+FLOOD = "index [zz1] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark"
 STRICT = "[1:6] mapping set to strict, dynamic introduction of [b] within [_doc] is not allowed"
-WRAPPED = cause(
-    "search_phase_execution_exception",
-    "all shards failed",
-    caused_by={
-        "type": "illegal_argument_exception",
-        "reason": "outer",
-        "caused_by": {"type": "illegal_argument_exception", "reason": "Result window is too large"},
-    },
+UNPARSED = (
+    "[1:6] failed to parse field [a] of type [integer] in document with id '7'. "
+    "Preview of field's value: 'private'"
 )
 SHARDS = {
     "type": "search_phase_execution_exception",
@@ -93,169 +97,58 @@ SHARDS = {
     "root_cause": [],
     "failed_shards": [{"type": "no_shard_available_action_exception", "reason": "shard 0 lost"}],
 }
+NESTED = {"type": "x", "reason": "outer", "caused_by": cause("x", "Result window is too large")}
+INNER = {"type": "number_format_exception", "reason": "of: 'private'"}
 
 # The failure, what its message must hold, what the remedy must hold, and whether it may pass.
-CASES = {
-    "wrong password": (
-        refusal(401, cause("security_exception", "unable to authenticate user [x] for REST")),
-        "security_exception unable to authenticate user [x]",
-        "variables that api_key_env or password_env name",
-        False,
-    ),
-    "reader's key writes": (
-        refusal(403, cause("security_exception", "action [indices:data/write/bulk[s]] is denied")),
-        "is denied",
-        "docs/elasticsearch.md",
-        False,
-    ),
-    "no index": (
-        refusal(404, cause("index_not_found_exception", "no such index [nope]")),
-        "no such index [nope]",
-        "pneuma-assets index",
-        False,
-    ),
-    "document missing": (
-        raw(404, {"found": False}, NotFoundError, PRODUCT),
-        "",
-        "pneuma-assets index",
-        False,
-    ),
-    "a website's page is missing": (
-        raw(404, "<h1>Not found</h1>", NotFoundError),
-        "Not found",
-        "index.elasticsearch.urls: what answers there is not Elasticsearch",
-        False,
-    ),
-    "a website takes no PUT": (
-        raw(405, "<h1>Method not allowed</h1>"),
-        "Method not allowed",
-        "index.elasticsearch.urls: what answers there is not Elasticsearch",
-        False,
-    ),
-    "strict mapping": (
-        refusal(400, cause("strict_dynamic_mapping_exception", STRICT)),
-        "dynamic introduction of [b]",
-        "reindex",
-        False,
-    ),
-    "mapping conflict": (
-        refusal(
-            400,
-            cause(
-                "document_parsing_exception",
-                "[1:6] failed to parse field [a] of type [integer] in document with id '7'. "
-                "Preview of field's value: 'private'",
-                caused_by={"type": "number_format_exception", "reason": "of: 'private'"},
-            ),
-        ),
+CASES = [
+    (es(401, SECURITY, "unable to authenticate [x]"), "authenticate [x]", "password_env", False),
+    (es(403, SECURITY, "action [bulk] is denied"), "is denied", "docs/elasticsearch.md", False),
+    (es(404, NOT_FOUND, "no such index [nope]"), "no such index [nope]", REBUILD, False),
+    (raw(404, {"found": False}, NotFoundError, PRODUCT), "", REBUILD, False),
+    (raw(404, "<h1>Not found</h1>", NotFoundError), "Not found", FOREIGN, False),
+    (raw(405, "<h1>Method not allowed</h1>"), "Method not allowed", FOREIGN, False),
+    (es(400, "strict_dynamic_mapping_exception", STRICT), "introduction of [b]", "reindex", False),
+    (
+        es(400, "document_parsing_exception", UNPARSED, caused_by=INNER),
         "failed to parse field [a] of type [integer] in document with id '7'.",
         "reindex",
         False,
     ),
-    "disk is full": (
-        refusal(429, cause("cluster_block_exception", FLOOD)),
-        "flood-stage",
-        "free disk space",
-        True,
-    ),
-    "read-only by hand": (
-        refusal(403, cause("cluster_block_exception", "index [x] blocked by: [FORBIDDEN/8/...]")),
-        "FORBIDDEN/8",
-        "lift the block",
+    (es(429, "cluster_block_exception", FLOOD), "flood-stage", "free disk space", True),
+    (es(403, "cluster_block_exception", "[FORBIDDEN/8]"), "FORBIDDEN/8", "lift the block", False),
+    (es(429, "es_rejected_execution_exception", "rejected"), "rejected", "later is safe", True),
+    (es(429, "circuit_breaking_exception", "Data too large"), "too large", "overloaded", True),
+    (raw(413, "<html>Entity Too Large</html>"), "Too Large", "max_content_length", False),
+    (es(503, "master_not_discovered_exception", ""), "master_not_discovered", LOGS, True),
+    (raw(502, "<html>\n<h1>Bad\tGateway</h1>\n</html>"), "<h1>Bad Gateway</h1>", SAFE, True),
+    (raw(504, ""), "", SAFE, True),
+    (
+        es(400, "search_phase_execution_exception", "all shards failed", caused_by=NESTED),
+        "Result window is too large",
+        LOGS,
         False,
     ),
-    "overloaded": (
-        refusal(429, cause("es_rejected_execution_exception", "rejected execution of task")),
-        "rejected execution",
-        "running again later is safe",
-        True,
-    ),
-    "breaker": (
-        refusal(429, cause("circuit_breaking_exception", "[parent] Data too large")),
-        "Data too large",
-        "overloaded",
-        True,
-    ),
-    "too large": (
-        raw(413, "<html>Request Entity Too Large</html>"),
-        "Too Large",
-        "max_content_length",
-        False,
-    ),
-    "no master": (
-        refusal(503, cause("master_not_discovered_exception", "")),
-        "master_not_discovered_exception",
-        "health and logs",
-        True,
-    ),
-    "proxy's page": (
-        raw(502, "<html>\n<h1>Bad\tGateway</h1>\n</html>"),
-        "<html> <h1>Bad Gateway</h1> </html>",
-        "running again is safe",
-        True,
-    ),
-    "gateway's time is up": (raw(504, ""), "", "running again is safe", True),
-    "wrapped": (refusal(400, WRAPPED), "Result window is too large", "health and logs", False),
-    "only shards say why": (refusal(503, SHARDS), "shard 0 lost", "health and logs", True),
-    "error in words": (refusal(500, "it broke"), "it broke", "health and logs", False),
-    "error of another shape": (refusal(500, ["it", 7]), "it", "health and logs", False),
-    "empty": (raw(500, None), "", "health and logs", False),
-    "not Elasticsearch": (
-        raw(200, "the server is not Elasticsearch", UnsupportedProductError),
-        "the server is not Elasticsearch",
-        "index.elasticsearch.urls",
-        False,
-    ),
-    "conflict": (
-        refusal(409, cause("version_conflict_engine_exception", "required seqNo [1]")),
-        "required seqNo [1]",
-        "running again is safe",
-        False,
-    ),
-    "nobody listens": (
-        UnreachableError("<urllib3.Connection>: Failed to\nestablish: [Errno 111] Refused"),
-        "Failed to establish: [Errno 111] Refused",
-        "index.elasticsearch.urls",
-        True,
-    ),
-    "no answer in time": (
-        ConnectionTimeout("Connection timed out"),
-        "did not answer in time",
-        "running again is safe",
-        True,
-    ),
-    "wrong certificate": (
-        TlsError("certificate verify failed: self-signed certificate in certificate chain"),
-        "self-signed certificate",
-        "ca_certs",
-        False,
-    ),
-    "not JSON": (SerializationError("Unable to deserialize as JSON"), "deserialize", "urls", False),
-    "no node at all": (SniffingError("No viable nodes"), "No viable nodes", "urls", False),
-    "item refused": (
-        ItemError(400, cause("document_parsing_exception", "failed to parse")),
-        "failed to parse",
-        "reindex",
-        False,
-    ),
-    "item must wait": (
-        ItemError(429, cause("es_rejected_execution_exception", "queue is full")),
-        "queue is full",
-        "later",
-        True,
-    ),
-    "item's shard is away": (
-        ItemError(503, cause("unavailable_shards_exception", "primary shard is not active")),
-        "primary shard is not active",
-        "running again is safe",
-        True,
-    ),
-    "item in words": (ItemError(500, "no cause\ngiven"), "no cause given", "health", False),
-    "index gone": (IndexGoneError("there is no index 'a'"), "no index 'a'", "index", False),
-}
+    (refusal(503, SHARDS), "shard 0 lost", LOGS, True),
+    (refusal(500, "it broke"), "it broke", LOGS, False),
+    (refusal(500, ["it", 7]), "it", LOGS, False),
+    (raw(500, None), "", LOGS, False),
+    (raw(200, "not the product", UnsupportedProductError), "not the product", URLS, False),
+    (es(409, "version_conflict_engine_exception", "seqNo [1]"), "seqNo [1]", SAFE, False),
+    (UnreachableError("<urllib3>: Failed to\nestablish"), "Failed to establish", URLS, True),
+    (ConnectionTimeout("timed out"), "did not answer in time", SAFE, True),
+    (TlsError("self-signed certificate"), "self-signed", "ca_certs", False),
+    (SerializationError("Unable to deserialize as JSON"), "deserialize", "urls", False),
+    (SniffingError("No viable nodes"), "No viable nodes", "urls", False),
+    (item(400, "document_parsing_exception", "failed to parse"), "to parse", "reindex", False),
+    (item(429, "es_rejected_execution_exception", "queue is full"), "is full", "later", True),
+    (item(503, "unavailable_shards_exception", "not active"), "not active", SAFE, True),
+    (ItemError(500, "no cause\ngiven"), "no cause given", "health", False),
+    (IndexGoneError("there is no index 'a'"), "no index 'a'", "index", False),
+]
 
 
-@pytest.mark.parametrize(("error", "words", "remedy", "may_pass"), CASES.values(), ids=CASES.keys())
+@pytest.mark.parametrize(("error", "words", "remedy", "may_pass"), CASES)
 def test_a_failure_is_one_line_with_cause_and_remedy(error, words, remedy, may_pass):
     with pytest.raises(SearchIndexError) as raised, explained("The index 'x' cannot be read"):
         raise error

@@ -390,6 +390,6 @@ class ReadersAndWriters(RuleBasedStateMachine):
 
 
 ReadersAndWriters.TestCase.settings = settings(
-    max_examples=150, stateful_step_count=30, deadline=None
+    max_examples=60, stateful_step_count=30, deadline=None
 )
 TestReadersAndWriters = ReadersAndWriters.TestCase

@@ -2,7 +2,6 @@
 
 import os
 
-import dagster as dg
 import numpy as np
 import pytest
 
@@ -10,8 +9,6 @@ from pneuma_assets.core.index.embedded import stats
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.support.index_blocks import replace_blocks
-from tests.support.pipeline_support import deployment, run_job, small_lake
-from tests.support.word_encoder import WordEncoder
 
 VECTOR = np.array([1, 0, 0, 0], np.float32)
 
@@ -89,19 +86,3 @@ def test_a_file_that_has_just_changed_is_checked_again(index, checks):
     index.info()
     index.info()
     assert len(checks) == 2
-
-
-def test_a_run_checks_before_it_writes_and_after(tmp_path, monkeypatch, checks, at_once):
-    monkeypatch.setattr("pneuma_assets.resources.models.open_encoder", lambda _: WordEncoder())
-    lake = small_lake(tmp_path, 3)
-    loaded = deployment(tmp_path, lake)
-    with dg.DagsterInstance.ephemeral() as instance:
-        run_job(loaded, instance)
-        del checks[:]
-        run_job(loaded, instance)
-        assert len(checks) == 1, "nothing was written"
-        (lake / "more.csv").write_text("a,b\n1,2\n")
-        del checks[:]
-        run_job(loaded, instance)
-    assert len(checks) == 2, "before the first change, and after the last"
-    assert checks[0] < checks[1]

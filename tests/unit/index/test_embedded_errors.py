@@ -8,7 +8,7 @@ import pytest
 
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index.base import IndexFilter, IndexQuery, TableContents
+from pneuma_assets.core.index.base import IndexQuery, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.registry import (
     begin_rebuild,
@@ -17,7 +17,6 @@ from pneuma_assets.core.index.registry import (
     publish_index,
 )
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
-from pneuma_assets.core.text.analysis import analyzer_named
 from tests.support.damage import spoil_name
 from tests.support.index_blocks import replace_blocks
 
@@ -184,19 +183,6 @@ def test_health_says_what_is_wrong(tmp_path, spoil):
     assert info.engine == "embedded"
 
 
-def test_as_many_kinds_as_a_reader_can_number(tmp_path):
-    index = open_in(tmp_path)
-    (item,) = blocks("s/t", 1)
-    made = [Block("s/t", DocumentKind(f"k{n}"), "lake") for n in range(256)]
-    replace_blocks(index, {"s/t": [EmbeddedBlock(block, item.vector) for block in made[:-1]]})
-    where = IndexFilter(kinds=(DocumentKind("k254"),))
-    (hits,) = index.search([IndexQuery("lake", None)], 300, where)
-    assert [hit.block.kind for hit in hits.lexical] == ["k254"]
-    replace_blocks(index, {"s/t": [EmbeddedBlock(block, item.vector) for block in made]})
-    with pytest.raises(SearchIndexError, match=r"more than 255 kinds.*--rebuild"):
-        index.search([IndexQuery("lake", None)], 300, where)
-
-
 def test_an_index_of_another_encoder_is_built_beside(tmp_path):
     config = IndexConfig()
     index = open_index(config, tmp_path, "old", 4, building=True)
@@ -242,20 +228,6 @@ def test_an_open_reader_follows_a_rebuild(tmp_path):
     replace_blocks(open_index(config, tmp_path, "m", 4, building=True), {"s/u": blocks("s/u", 2)})
     assert reader.list_tables() == {"s/u": 2}
     assert len(reader.search([IndexQuery("lake", None)], 9)[0].lexical) == 2
-
-
-def test_a_garbled_index_can_be_discarded(tmp_path):
-    folder = tmp_path / "index"
-    not_a_database(fill(folder))
-    begin_rebuild(IndexConfig(), tmp_path, "m", 4)
-    assert open_index(IndexConfig(), tmp_path, "m", 4, building=True).list_tables() == {}
-
-
-def test_another_analyzer_is_refused(tmp_path):
-    fill(tmp_path)
-    german = analyzer_named("german")
-    with pytest.raises(IndexMismatchError, match=r"english-2.*german-2"):
-        open_in(tmp_path, analyzer=german)
 
 
 def test_a_lock_held_too_long_is_named(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, TableContents
+from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, Question, TableContents
 from pneuma_assets.core.index.embedded import snapshot, write
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
@@ -30,7 +30,7 @@ CHANGES = st.lists(
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch):
     """Let a few blocks reach every limit that thousands reach in earnest."""
-    monkeypatch.setattr(write, "BLOCKS_A_TRANSACTION", 4)
+    monkeypatch.setattr(EmbeddedIndex, "group_limits", (4, None))
     monkeypatch.setattr(write, "_REMOVALS_LOGGED", 9)
     monkeypatch.setattr(snapshot, "SEGMENT_ROWS", 7)
     monkeypatch.setattr(snapshot, "SEGMENT_TERMS", 40)
@@ -92,21 +92,20 @@ def test_writing_nothing_new_does_not_wake_readers(tmp_path):
     index = EmbeddedIndex(tmp_path, "m", 4)
     tables = {"s/a": embedded("s/a", [["lake"], ["pond"]]), "s/b": []}
     replace_blocks(index, tables)
-    with index._view(NO_FILTER) as view:
+    with index._searching(NO_FILTER) as view:
         before = view.snapshot
     replace_blocks(index, tables)
     index.delete_tables(["s/unknown"])
-    with index._view(NO_FILTER) as view:
+    with index._searching(NO_FILTER) as view:
         assert view.snapshot is before
 
 
 def test_a_search_keeps_its_state_while_others_write(tmp_path):
     index = EmbeddedIndex(tmp_path, "m", 4)
     replace_blocks(index, {"s/a": embedded("s/a", [["lake"], ["pond"]])})
-    with index._view(NO_FILTER) as old:
+    with index._searching(NO_FILTER) as old:
         replace_blocks(index, {"s/a": embedded("s/a", [["river"]] * 5 + [["lake"]])})
         index.delete_tables(["s/b"])
         assert [hit.block.text for hit in index.search([IndexQuery("river", None)], 9)[0].lexical]
-        (ranking,) = old.best_by_meaning(unit("lake")[None], 9)
-        (hits,) = old.to_hits([ranking])
-        assert [hit.block.text for hit in hits] == ["lake", "pond"]
+        (hits,) = old.search([Question((), unit("lake"), {})], 9)
+        assert [hit.block.text for hit in hits.semantic] == ["lake", "pond"]

@@ -6,16 +6,38 @@ from contextlib import closing
 
 import pytest
 
+from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.embedded import folder as exchanging
 from pneuma_assets.core.index.embedded import folder as folders
 from pneuma_assets.core.index.embedded import lifecycle
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.folder import exchange, staging_path
-from pneuma_assets.core.index.embedded.lifecycle import begin, clear_up, identity_of, publish
+from pneuma_assets.core.index.embedded.lifecycle import EmbeddedKind, identity_of
 from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.registry import NOBODY, IndexPlace
+from pneuma_assets.core.text.analysis import ENGLISH
 
 OLD, NEW, THIRD = (Identity(name, 4, "english-2") for name in ("old", "new", "third"))
+
+
+KIND = EmbeddedKind()
+
+
+def place(folder) -> IndexPlace:
+    return IndexPlace(Section(), folder.parent, ENGLISH, NOBODY)
+
+
+def begin(folder, identity) -> None:
+    KIND.begin_rebuild(place(folder), identity)
+
+
+def clear_up(folder, identity) -> None:
+    """Remove what is left over, as opening for indexing does."""
+    lifecycle._clear_up(folder, identity)
+
+
+def publish(folder, identity, tables) -> bool:
+    return KIND.publish(place(folder), identity, tables)
 
 
 def make(folder, identity) -> None:
@@ -52,10 +74,10 @@ def test_folders_change_places_in_one_act(tmp_path):
 @pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOSYS])
 def test_a_system_that_cannot_says_so(tmp_path, monkeypatch, number):
     def refuse(*_):
-        exchanging.ctypes.set_errno(number)
+        folders.ctypes.set_errno(number)
         return -1
 
-    monkeypatch.setattr(exchanging, "_renameat2", lambda: refuse)
+    monkeypatch.setattr(folders, "_renameat2", lambda: refuse)
     assert not exchange(tmp_path, tmp_path)
 
 

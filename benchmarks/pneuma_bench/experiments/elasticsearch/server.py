@@ -16,7 +16,7 @@ from elasticsearch.helpers import parallel_bulk
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex, TableContents
-from pneuma_assets.core.index.elastic.documents import Action, actions_of, checked
+from pneuma_assets.core.index.elastic.documents import Action, actions_of, prepared
 from pneuma_assets.core.index.elastic.mapping import mappings_of, settings_of
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.tables import EmbeddedBlock
@@ -188,10 +188,8 @@ class Bare:
         self._actions = []
         for table_id, embedded in tables.items():
             self._generation += 1
-            contents = checked(table_id, TableContents(embedded), DIMENSION)
-            for action in actions_of(
-                table_id, contents, contents.digest, self._generation, ENGLISH
-            ):
+            table = prepared(table_id, TableContents(embedded))
+            for action in actions_of(table_id, table, self._generation, ENGLISH):
                 del action["version"], action["version_type"]  # nothing that only we need
                 self._actions.append(action)
 

@@ -6,6 +6,7 @@ Failures that may pass are met with patience, and an index that was swapped is f
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from elasticsearch import Elasticsearch, OrjsonSerializer
@@ -84,27 +85,25 @@ def _header_value(secret: str | None, variable: str) -> str | None:
     return stripped
 
 
+@dataclass(eq=False, repr=False)
 class Transport:
-    """Carries searches to the index that a target names, and its answers back.
+    """Carries searches and documents to the index that a handle names, and answers back.
 
-    Args:
+    Attributes:
         client: Connected to the cluster.
-        target: Names the index.
-        patience: Seconds to go on while a request's failure may pass.
+        handle: Names the index.
+        patience: Seconds to go on while a request's failure may pass (429, lost connections).
         retention: Seconds for which the documents of a replaced table are kept; an answer that
             took longer may lack some, and is asked for again.
     """
 
-    def __init__(
-        self, client: Elasticsearch, target: IndexHandle, patience: float, retention: float
-    ) -> None:
-        self._client = client
-        self._target = target
-        self._patience = patience
-        self._retention = retention
-        # Copies of a shard count removed documents differently: staying with one of each keeps
-        # a block's score the same from call to call.
-        self._preference = uuid.uuid4().hex
+    client: Elasticsearch
+    handle: IndexHandle
+    patience: float
+    retention: float
+    _preference: str = field(default_factory=lambda: uuid.uuid4().hex, init=False)
+    """Copies of a shard count removed documents differently: staying with one of each keeps a
+    block's score the same from call to call."""
 
     def ask(self, make: Callable[[Opened], list[Search]]) -> list[Answer]:
         """Answer the searches that `make` returns for an opened index, in one round trip.
@@ -115,7 +114,7 @@ class Transport:
 
         def attempt(opened: Opened) -> list[Answer]:
             *answers, found = self.send(opened, [*make(opened), state_query()])
-            newest = self._target.saw(opened, _state_of(found, opened))
+            newest = self.handle.saw(opened, _state_of(found, opened))
             if newest.state == opened.state:
                 return answers
             return self.send(newest, make(newest))
@@ -124,20 +123,18 @@ class Transport:
 
     def at_newest(self, work: Callable[[Opened], Result]) -> Result:
         """Call `work` with the index at its newest state; again if the index is swapped."""
-        return self._in_time(
-            lambda opened: work(self._target.saw(opened, self.state(opened).state))
-        )
+        return self._in_time(lambda opened: work(self.handle.saw(opened, self.state(opened).state)))
 
     def repeated(self, attempt: Callable[[Opened], Result]) -> Result:
         """Call `attempt` with the index, and again if that was swapped under it."""
 
         def once() -> Result:
-            opened = with_retries(self._patience, self._target.current)
+            opened = with_retries(self.patience, self.handle.current)
             try:
                 return attempt(opened)
             except Exception as error:
                 if is_gone(error):
-                    self._target.forget(opened)
+                    self.handle.forget(opened)
                 raise
 
         return until_found(once)
@@ -151,16 +148,16 @@ class Transport:
         for _ in range(_TOO_SLOW):
             started = time.monotonic()
             result = self.repeated(attempt)
-            if time.monotonic() - started < self._retention:
+            if time.monotonic() - started < self.retention:
                 return result
         raise SearchIndexError(
-            f"The cluster took longer than {self._retention:.0f} seconds {_TOO_SLOW} times; look "
+            f"The cluster took longer than {self.retention:.0f} seconds {_TOO_SLOW} times; look "
             "at its load."
         )
 
     def state(self, opened: Opened) -> Stored:
         """Return the newest state, whether or not searches see it yet."""
-        return with_retries(self._patience, lambda: read_state(self._client, opened.index))
+        return with_retries(self.patience, lambda: read_state(self.client, opened.index))
 
     def send(self, opened: Opened, searches: Sequence[Search]) -> list[Answer]:
         """Send searches in one request; part of an answer is a failure, not an answer."""
@@ -169,9 +166,9 @@ class Transport:
         lines = [line for one in searches for line in (self._header(opened, one), one)]
 
         def call() -> list[Answer]:
-            return list(map(hits_of, self._client.msearch(searches=lines)["responses"]))
+            return list(map(hits_of, self.client.msearch(searches=lines)["responses"]))
 
-        return with_retries(self._patience, call)
+        return with_retries(self.patience, call)
 
     def pages(self, opened: Opened, search: Search, size: int = MAX_CANDIDATES) -> Iterator[Answer]:
         """Yield all hits of a search, whose `sort` has no equals, `size` at a time."""
@@ -183,6 +180,39 @@ class Transport:
             if len(hits) < size:
                 return
             page = {**page, "search_after": hits[-1]["sort"]}
+
+    def write(self, opened: Opened, actions: Iterable[Action]) -> None:
+        """Carry out every action; on return the cluster has all of them on disk.
+
+        Actions name their documents, so sending one again after a lost answer changes nothing.
+
+        Raises:
+            SearchIndexError: Some were refused; names them with their causes.
+            IndexGoneError: There is no such index any more.
+        """
+        pending = {action["_id"]: action for action in actions}
+
+        def attempt() -> None:
+            refused: dict[str, Exception] = {}
+            for done, item in parallel_bulk(
+                self.client,
+                list(pending.values()),
+                index=opened.described.writing_alias,
+                require_alias=True,
+                thread_count=_THREADS,
+                chunk_size=_DOCUMENTS,
+                max_chunk_bytes=_BYTES,
+                raise_on_error=False,
+                raise_on_exception=False,
+            ):
+                ((operation, result),) = item.items()
+                if done or (operation == "delete" and result.get("result") == "not_found"):
+                    del pending[result["_id"]]
+                else:
+                    refused[result["_id"]] = _failure(result)
+            _raise_first(refused, opened.index)
+
+        with_retries(self.patience, attempt)
 
     def _header(self, opened: Opened, search: Search) -> dict[str, Any]:
         header: dict[str, Any] = {
@@ -200,48 +230,6 @@ def _state_of(found: Answer, opened: Opened) -> State:
     if not found:  # not refreshed yet on the copy that was asked: what is known is as new
         return opened.state
     return state_from(found[0]["_source"].get("state"), opened.index)
-
-
-def send_documents(
-    client: Elasticsearch, opened: Opened, actions: Iterable[Action], patience: float
-) -> None:
-    """Carry out every action; on return the cluster has all of them on disk.
-
-    Actions name their documents, so sending one again after a lost answer changes nothing.
-
-    Args:
-        client: Connected to the cluster.
-        opened: The index.
-        actions: Each with `_op_type`, `_id` and, unless it deletes, `_source`.
-        patience: Seconds to go on while failures may pass (429, lost connections, lost shards).
-
-    Raises:
-        SearchIndexError: Some were refused; names them with their causes.
-        IndexGoneError: There is no such index any more.
-    """
-    pending = {action["_id"]: action for action in actions}
-
-    def attempt() -> None:
-        refused: dict[str, Exception] = {}
-        for done, item in parallel_bulk(
-            client,
-            list(pending.values()),
-            index=opened.described.writing_alias,
-            require_alias=True,
-            thread_count=_THREADS,
-            chunk_size=_DOCUMENTS,
-            max_chunk_bytes=_BYTES,
-            raise_on_error=False,
-            raise_on_exception=False,
-        ):
-            ((operation, result),) = item.items()
-            if done or (operation == "delete" and result.get("result") == "not_found"):
-                del pending[result["_id"]]
-            else:
-                refused[result["_id"]] = _failure(result)
-        _raise_first(refused, opened.index)
-
-    with_retries(patience, attempt)
 
 
 def _failure(result: Mapping[str, Any]) -> Exception:

@@ -1,7 +1,7 @@
 """What one state of the index holds: its tables, their documents, counts, size and health."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -121,7 +121,7 @@ def kinds_at(
     return frozenset(block_from(hit).kind for hit in _hits(transport, opened, search))
 
 
-def facts_kept(transport: Transport, table_ids: Iterable[str]) -> dict[str, TableFacts]:
+def facts_of_tables(transport: Transport, table_ids: Iterable[str]) -> dict[str, TableFacts]:
     """Return the facts of these tables."""
 
     def read(some: Sequence[str], opened: Opened) -> dict[str, TableFacts]:
@@ -133,7 +133,7 @@ def facts_kept(transport: Transport, table_ids: Iterable[str]) -> dict[str, Tabl
     return found
 
 
-def evidence_of(transport: Transport, table_ids: Iterable[str]) -> dict[str, TableTerms]:
+def evidence_of_tables(transport: Transport, table_ids: Iterable[str]) -> dict[str, TableTerms]:
     """Return the evidence of these tables, in one request for up to some hundred of them."""
     found: dict[str, TableTerms] = {}
     for some in chunks(list(dict.fromkeys(table_ids)), _EVIDENCE_A_REQUEST):
@@ -154,7 +154,7 @@ def evidence_of(transport: Transport, table_ids: Iterable[str]) -> dict[str, Tab
 def contents_of(
     transport: Transport, table_ids: Iterable[str] | None
 ) -> Iterator[tuple[str, TableContents]]:
-    """Yield what is kept of tables, by table id, each as it is when its turn comes.
+    """Yield what is kept of tables, so many at a time that their documents fit in memory.
 
     Raises:
         IndexDamagedError: Documents do not add up to what the tables' records say.
@@ -167,28 +167,11 @@ def contents_of(
         facts = _read_facts(transport, records, opened)
         return {i: TableContents(blocks[i], evidence[i], facts[i]) for i in records}
 
-    for some in _portions(transport, table_ids, lambda record: record.blocks + record.documents):
-        yield from transport.at_newest(partial(read, some)).items()
-
-
-def blocks_of(transport: Transport, table_ids: Iterable[str] | None) -> Iterator[EmbeddedBlock]:
-    """Yield the blocks of `contents_of`; of the evidence, nothing is read."""
-
-    def read(some: Sequence[str], opened: Opened) -> dict[str, list[EmbeddedBlock]]:
-        return _read_blocks(transport, tables_at(transport, opened, some), opened)
-
-    for some in _portions(transport, table_ids, lambda record: record.blocks):
-        for blocks in transport.at_newest(partial(read, some)).values():
-            yield from blocks
-
-
-def _portions(
-    transport: Transport, table_ids: Iterable[str] | None, size: Callable[[TableRecord], int]
-) -> Iterator[list[str]]:
-    """Yield the ids of tables, so many at a time that their documents fit in memory."""
     wanted = None if table_ids is None else list(dict.fromkeys(table_ids))
     known = transport.at_newest(lambda opened: tables_at(transport, opened, wanted))
-    return portions({i: size(record) for i, record in known.items()}, _DOCUMENTS_AT_ONCE)
+    sizes = {i: record.blocks + record.documents for i, record in known.items()}
+    for some in portions(sizes, _DOCUMENTS_AT_ONCE):
+        yield from transport.at_newest(partial(read, some)).items()
 
 
 def _read_blocks(
@@ -293,33 +276,30 @@ def measure(client: Elasticsearch, opened: Opened, config: ElasticsearchConfig) 
     if notes := _outdated(opened, config):
         details["reindex"] = notes
     health = _health(client, opened.index)
-    counts = _counts(client, opened, health)
+    tables, blocks = _counts(client, opened, health)
     return IndexInfo(
         engine=ENGINE,
         encoder=identity.encoder,
         dimension=identity.dimension,
-        tables=counts[TABLE],
-        blocks=counts[BLOCK],
+        tables=tables,
+        blocks=blocks,
         size_bytes=_size(client, opened.index),
         health=health,
         details=details,
     )
 
 
-def _counts(client: Elasticsearch, opened: Opened, health: str) -> dict[str, int]:
+def _counts(client: Elasticsearch, opened: Opened, health: str) -> list[int]:
     """Return the numbers of tables and blocks; 0 while shards are missing that hold them."""
     try:
-        return {doc: _count(client, opened, doc) for doc in (TABLE, BLOCK)}
+        shown = [
+            filtered({"term": {"doc": doc}}, *opened.state.visible()) for doc in (TABLE, BLOCK)
+        ]
+        return [int(client.count(index=opened.index, query=one)["count"]) for one in shown]
     except ApiError as error:
         if health == RED and is_transient(error) and client.indices.exists(index=opened.index):
-            return {TABLE: 0, BLOCK: 0}
+            return [0, 0]
         raise
-
-
-def _count(client: Elasticsearch, opened: Opened, doc: str) -> int:
-    shown = filtered({"term": {"doc": doc}}, *opened.state.visible())
-    found = client.count(index=opened.index, query=shown)
-    return int(found["count"])
 
 
 def _size(client: Elasticsearch, index: str) -> int:

@@ -9,6 +9,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from pneuma_assets.core.errors import EvidenceRefusedError, IndexDamagedError
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.elastic.mapping import TERMS, escape, token, unescape
 from pneuma_assets.core.index.identity import REBUILD, facts_from, facts_text
-from pneuma_assets.core.index.validation import check_blocks, check_facts
+from pneuma_assets.core.index.validation import check_evidence
 from pneuma_assets.core.tables import (
     Block,
     DocumentKind,
@@ -61,62 +63,42 @@ not bring back what was removed since. Remembered as long as `mapping.settings_o
 _UNIT = 1e-6  # float32's own rounding of a normalised vector
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """One table's contents, ready to be written.
+@dataclass(frozen=True)
+class Prepared:
+    """One table's checked contents, and what is stored of its evidence; None where it has none."""
 
-    Attributes:
-        blocks: By block id.
-        evidence: As it was given.
-        text: What is stored of it; None where there is none.
-        facts: What is known of the table as a whole; not part of the digest, since they change
-            without the texts.
-    """
-
-    blocks: Mapping[str, EmbeddedBlock]
-    evidence: TableTerms
+    contents: TableContents
     text: str | None
-    facts: TableFacts
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """Name these contents and how they are searched, vectors included, in 32 hex digits."""
-        blocks = (
-            part
-            for block_id in sorted(self.blocks)
-            for part in (block_id, self.blocks[block_id].vector.tobytes().hex())
-        )
+        """Name the texts, vectors and evidence, and how they are searched, in 32 hex digits.
+
+        Facts are no part of it, since they change without the texts.
+        """
+        vectors = {
+            item.block.block_id: item.vector.tobytes().hex() for item in self.contents.blocks
+        }
         evidence = () if self.text is None else (self.text, str(TERM_RULES))
-        return content_hash(*blocks, *evidence)
+        return content_hash(*chain.from_iterable(sorted(vectors.items())), *evidence)
 
 
-def checked(table_id: str, contents: TableContents, dimension: int) -> Checked:
-    """Return contents that can be written.
-
-    Raises:
-        SearchIndexError: They cannot; the message says why.
-    """
-    blocks = check_blocks(table_id, contents.blocks, dimension)
-    text = checked_text(table_id, contents.evidence)
-    return Checked(blocks, contents.evidence, text, check_facts(table_id, contents.facts))
-
-
-def checked_text(table_id: str, evidence: TableTerms) -> str | None:
-    """Return what is stored of a table's evidence; None where it has none.
+def prepared(table_id: str, contents: TableContents) -> Prepared:
+    """Return checked contents as they are written.
 
     Raises:
-        EvidenceRefusedError: It is too large.
+        EvidenceRefusedError: The evidence is too large.
     """
-    if evidence == TableTerms():
-        return None
-    text = evidence_text(evidence)
+    if contents.evidence == TableTerms():
+        return Prepared(contents, None)
+    text = evidence_text(contents.evidence)
     if len(text) > MAX_EVIDENCE:
         raise EvidenceRefusedError(
             table_id,
             f"The evidence of table {table_id!r} has {len(text):,} characters; Elasticsearch takes "
             f"{MAX_EVIDENCE:,} at most: keep fewer rows or cells.",
         )
-    return text
+    return Prepared(contents, text)
 
 
 def evidence_text(evidence: TableTerms) -> str:
@@ -140,10 +122,11 @@ def unit(vector: Vector) -> Vector:
 
 
 def actions_of(
-    table_id: str, contents: Checked, digest: str, generation: int, analyzer: Analyzer
+    table_id: str, table: Prepared, generation: int, analyzer: Analyzer
 ) -> Iterator[Action]:
     """Yield what writes one table: its blocks, its evidence, and a record that counts them."""
-    for block_id, item in contents.blocks.items():
+    for item in table.contents.blocks:
+        block_id = item.block.block_id
         source = {
             "doc": BLOCK,
             "block_id": block_id,
@@ -154,12 +137,12 @@ def actions_of(
         }
         yield _action(block_id, table_id, generation, source)
     documents = 0
-    if contents.text is not None:
-        for name, source in sources_of(contents.evidence, contents.text, analyzer):
+    if table.text is not None:
+        for name, source in sources_of(table.contents.evidence, table.text, analyzer):
             yield _action(name, table_id, generation, source)
             documents += 1
-    counts = {"blocks": len(contents.blocks), "documents": documents}
-    yield _action(TABLE, table_id, generation, {"doc": TABLE, **counts, "digest": digest})
+    counts = {"blocks": len(table.contents.blocks), "documents": documents}
+    yield _action(TABLE, table_id, generation, {"doc": TABLE, **counts, "digest": table.digest})
 
 
 def sources_of(evidence: TableTerms, text: str, analyzer: Analyzer) -> Iterator[tuple[str, Source]]:
@@ -210,7 +193,7 @@ def reading(hit: Mapping[str, Any]) -> Iterator[None]:
     """Raise `IndexDamagedError` where a hit is not as this program writes its documents."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError, EvidenceRefusedError) as error:
         raise IndexDamagedError(
             f"The document {hit.get('_id')!r} of the index {hit.get('_index')!r} is not as this "
             f"program writes them ({type(error).__name__}: {error}); {REBUILD}."
@@ -241,32 +224,10 @@ def evidence_from(hit: Mapping[str, Any]) -> tuple[str, TableTerms]:
     """Return the table and the evidence of a hit, or raise `IndexDamagedError`."""
     with reading(hit):
         table_id, text = (unescape(hit["_source"][name]) for name in EVIDENCE_FIELDS)
-        names, columns, spelled_names, spelled_columns, rows, cells = json.loads(text)
-        return table_id, TableTerms(
-            _texts(names),
-            _texts(columns),
-            _text(spelled_names),
-            _text(spelled_columns),
-            tuple(map(_row, _list(rows))),
-            _texts(cells),
-        )
+        evidence = TableTerms(**dict(zip(_PARTS, _frozen(json.loads(text)), strict=True)))
+        check_evidence(table_id, evidence)
+        return table_id, evidence
 
 
-def _row(value: object) -> tuple[str | None, ...]:
-    return tuple(None if cell is None else _text(cell) for cell in _list(value))
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(map(_text, _list(value)))
-
-
-def _list(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise TypeError(f"{type(value).__name__} where a list is kept")
-    return value
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{type(value).__name__} where text is kept")
-    return value
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value

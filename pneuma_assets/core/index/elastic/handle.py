@@ -8,7 +8,8 @@ until `publish` moves the alias and drops the old index in one step.
 import re
 import threading
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
 
@@ -16,9 +17,10 @@ from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexBusyError, IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.elastic.errors import IndexGoneError, is_foreign, is_gone
 from pneuma_assets.core.index.elastic.mapping import (
+    FORMAT,
+    PROGRAM,
     mappings_of,
     quantization_of,
-    recorded,
     settings_of,
 )
 from pneuma_assets.core.index.elastic.state import (
@@ -28,7 +30,7 @@ from pneuma_assets.core.index.elastic.state import (
     read_state,
     replace_state,
 )
-from pneuma_assets.core.index.identity import REBUILD, Identity
+from pneuma_assets.core.index.identity import REBUILD, Identity, other_format
 
 _NUMBERED = re.compile(r"-(\d{6,})(-[0-9a-f]{8})?$")
 
@@ -82,12 +84,21 @@ def describe(client: Elasticsearch, index: str) -> Described:
         found = client.indices.get(index=index)[index]
     except NotFoundError as error:
         raise IndexGoneError(f"there is no index {index!r}") from error
-    what = recorded(found["mappings"].get("_meta"), index)
-    alias = _writing_alias(index, what.incarnation)
+    meta = found["mappings"].get("_meta")
+    if not isinstance(meta, Mapping) or meta.get("program") != PROGRAM:
+        raise SearchIndexError(
+            f"The index {index!r} belongs to another program; choose another "
+            "index.elasticsearch.name."
+        )
+    if meta.get("format") != FORMAT:
+        raise IndexDamagedError(other_format(f"The index {index!r}", meta.get("format"), FORMAT))
+    incarnation = str(meta["incarnation"])
+    alias = _writing_alias(index, incarnation)
     if alias not in found["aliases"]:
         raise IndexDamagedError(f"The index {index!r} has lost its alias {alias!r}; {REBUILD}.")
+    identity = Identity(str(meta["encoder"]), int(meta["dimension"]), str(meta["analyzer"]))
     shards = int(found["settings"]["index"]["number_of_shards"])
-    return Described(what.identity, what.quantization, what.incarnation, shards, alias)
+    return Described(identity, str(meta["quantization"]), incarnation, shards, alias)
 
 
 def create_first(client: Elasticsearch, config: ElasticsearchConfig, identity: Identity) -> str:
@@ -211,36 +222,27 @@ class Opened:
     state: State
 
 
+@dataclass(eq=False, repr=False)
 class IndexHandle:
     """Finds the index behind the alias, and again after it was swapped or dropped.
 
-    Args:
+    Attributes:
         client: Connected to the cluster; its time limit is for looking, not for creating.
         config: Names the alias.
-        identity: What the index must have been built with; None takes it as it is.
+        identity: What the index must have been built with.
         building: Work on the successor where indexing builds one.
         create: Make the first index where there is none.
         pinned: Work on this index, whatever the alias says.
     """
 
-    def __init__(
-        self,
-        client: Elasticsearch,
-        config: ElasticsearchConfig,
-        identity: Identity | None,
-        *,
-        building: bool,
-        create: bool,
-        pinned: str | None = None,
-    ) -> None:
-        self._client = client
-        self._config = config
-        self._identity = identity
-        self.building = building
-        self._create = create
-        self._pinned = pinned
-        self._lock = threading.Lock()
-        self._opened: Opened | None = None
+    client: Elasticsearch
+    config: ElasticsearchConfig
+    identity: Identity
+    building: bool
+    create: bool
+    pinned: str | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _opened: Opened | None = field(default=None, init=False)
 
     def current(self) -> Opened:
         """Return the index and the newest state known; opens it where that is not known yet.
@@ -278,35 +280,34 @@ class IndexHandle:
                 self._opened = None
 
     def _open(self) -> Opened:
-        index = self._pinned or self._named()
-        described = describe(self._client, index)
-        if self._identity is not None:
-            described.identity.check(self._identity, repr(index))
-        return Opened(index, described, read_state(self._client, index).state)
+        index = self.pinned or self._named()
+        described = describe(self.client, index)
+        described.identity.check(self.identity, repr(index))
+        return Opened(index, described, read_state(self.client, index).state)
 
     def _named(self) -> str:
         """Return the index behind the alias, or the one that is to take its place."""
-        index = resolve(self._client, self._config.name)
-        if index is None and self._create and self._identity is not None:
-            patient = self._client.options(request_timeout=self._config.timeout_seconds)
-            index = create_first(patient, self._config, self._identity)
+        index = resolve(self.client, self.config.name)
+        if index is None and self.create:
+            patient = self.client.options(request_timeout=self.config.timeout_seconds)
+            index = create_first(patient, self.config, self.identity)
         if index is None:
             raise SearchIndexError(
-                f"There is no search index {self._config.name!r} in this cluster yet: run "
+                f"There is no search index {self.config.name!r} in this cluster yet: run "
                 "'pneuma-assets index' where the tables are, or correct index.elasticsearch.name."
             )
         return (self._being_built(index) if self.building else None) or index
 
     def _being_built(self, index: str) -> str | None:
         """Return the successor that indexing builds, if there is one."""
-        successor = successor_of(self._client, index)
+        successor = successor_of(self.client, index)
         if successor is None:
             return None
         if successor.copying:
             raise being_copied(index, successor.index)
-        if self._client.indices.exists(index=successor.index):
+        if self.client.indices.exists(index=successor.index):
             return successor.index
-        if resolve(self._client, self._config.name) != index:
+        if resolve(self.client, self.config.name) != index:
             raise IndexGoneError(f"{index!r} was swapped meanwhile")
         raise IndexDamagedError(
             f"The index {successor.index!r}, which was being built to replace {index!r}, is gone; "

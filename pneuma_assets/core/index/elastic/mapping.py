@@ -1,14 +1,12 @@
 """The index's settings and mapping, what is recorded in them, and texts as they can hold them."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
-from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.base import K1, B
-from pneuma_assets.core.index.identity import Identity, other_format
+from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.tables import content_hash
 from pneuma_assets.core.terms.fields import PRESENCE, Field
 
@@ -19,7 +17,8 @@ LUCENE_FACTOR = K1 + 1
 """Elasticsearch's BM25 is the textbook's times this."""
 
 _MIN_BBQ_DIMENSION = 64
-_PROGRAM = "pneuma-assets"
+PROGRAM = "pneuma-assets"
+"""What an index says it belongs to."""
 
 _KEYWORD = {"type": "keyword"}
 _INTEGER = {"type": "integer"}
@@ -72,7 +71,7 @@ def mappings_of(
     return {
         "dynamic": "strict",
         "_meta": {
-            "program": _PROGRAM,
+            "program": PROGRAM,
             "format": FORMAT,
             "incarnation": incarnation,
             "quantization": quantization,
@@ -121,32 +120,6 @@ def quantization_of(config: ElasticsearchConfig, dimension: int) -> str:
     if config.quantization == "bbq" and dimension < _MIN_BBQ_DIMENSION:
         return "int8"
     return config.quantization
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """What an index says of itself."""
-
-    identity: Identity
-    quantization: str
-    incarnation: str
-
-
-def recorded(meta: object, index: str) -> Recorded:
-    """Return what an index was built with.
-
-    Raises:
-        SearchIndexError: It is another program's index, or of another format.
-    """
-    if not isinstance(meta, Mapping) or meta.get("program") != _PROGRAM:
-        raise SearchIndexError(
-            f"The index {index!r} belongs to another program; choose another "
-            "index.elasticsearch.name."
-        )
-    if meta.get("format") != FORMAT:
-        raise IndexDamagedError(other_format(f"The index {index!r}", meta.get("format"), FORMAT))
-    identity = Identity(str(meta["encoder"]), int(meta["dimension"]), str(meta["analyzer"]))
-    return Recorded(identity, str(meta["quantization"]), str(meta["incarnation"]))
 
 
 def token(term: str) -> str:

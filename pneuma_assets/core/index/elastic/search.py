@@ -13,10 +13,10 @@ from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.grouping import chunks, portions
 from pneuma_assets.core.index.base import (
     IndexFilter,
+    Question,
     SideHits,
     SideScores,
     TableScores,
-    fields_of,
     is_seen,
 )
 from pneuma_assets.core.index.cache import LruCache
@@ -47,7 +47,6 @@ from pneuma_assets.core.index.elastic.queries import (
     table_hit,
     where_filters,
 )
-from pneuma_assets.core.tables import DocumentKind, Vector
 from pneuma_assets.core.terms.fields import Field
 
 MOST_QUESTIONS, MOST_HITS = 100, 20_000
@@ -64,22 +63,10 @@ _LEXICAL, _SEMANTIC, _RECORDS = "lexical", "semantic", "records"
 Searches = dict[str, Search]
 """A question's searches by what they are for; a field's by the field."""
 Answers = Mapping[str, Answer]
+Asked = tuple[int, Question, Sequence[str]]
+"""The place of a question, the question, and ids of some of its blocks or tables."""
 
 Given = TypeVar("Given")
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question's terms, its vector, and its terms in each field of evidence.
-
-    A side or a field without them is not searched; `silent` are kinds of documents whose words are
-    not looked through.
-    """
-
-    terms: Sequence[str]
-    vector: Vector | None
-    fields: Mapping[Field, Sequence[str]]
-    silent: Sequence[DocumentKind] = ()
 
 
 class AccessFilters:
@@ -137,10 +124,9 @@ class Searcher:
 
     transport: Transport
     access: AccessFilters
+    where: IndexFilter
 
-    def search(
-        self, questions: Sequence[Question], limit: int, where: IndexFilter
-    ) -> list[SideHits]:
+    def search(self, questions: Sequence[Question], limit: int) -> list[SideHits]:
         """Return the best of each side and field.
 
         Raises:
@@ -153,18 +139,7 @@ class Searcher:
             )
 
         def searches(question: Question, opened: Opened) -> Searches:
-            blocks, tables = self._filters(opened, where)
-            made: Searches = {}
-            if question.terms:
-                words = by_words(question.terms, [*blocks, *kinds_but(question.silent)])
-                made[_LEXICAL] = of_blocks(words, limit)
-            if question.vector is not None:
-                quantization = opened.described.quantization
-                meaning = by_meaning(question.vector, blocks, quantization, limit)
-                made[_SEMANTIC] = of_blocks(meaning, limit)
-            for field, terms in _fields(question, where):
-                made[field] = of_field(field, terms, tables, limit)
-            return made
+            return self._searches(question, opened, limit, limit)
 
         return [
             SideHits(
@@ -180,22 +155,14 @@ class Searcher:
         ]
 
     def scores(
-        self,
-        questions: Sequence[Question],
-        block_ids: Sequence[Sequence[str]],
-        where: IndexFilter,
+        self, questions: Sequence[Question], block_ids: Sequence[Sequence[str]]
     ) -> list[dict[str, SideScores]]:
         """Return the true scores of each question's blocks; unknown ids are left out."""
-        given = [
-            (place, question, some)
-            for place, (question, ids) in enumerate(zip(questions, block_ids, strict=True))
-            for some in chunks([i for i in ids if i.isascii() and i.isalnum()], MAX_CANDIDATES)
-        ]
+        known = [[i for i in ids if i.isascii() and i.isalnum()] for ids in block_ids]
 
-        def searches(asked: tuple[int, Question, Sequence[str]], opened: Opened) -> Searches:
+        def searches(asked: Asked, opened: Opened) -> Searches:
             _, question, some = asked
-            blocks, _ = self._filters(opened, where)
-            blocks = [given_blocks(some), *blocks]
+            blocks = [given_blocks(some), *self._filters(opened)[0]]
             words = by_words(question.terms, blocks, others=True)
             made = {_LEXICAL: of_blocks(words, len(some), texts=False)}
             if question.vector is not None:
@@ -204,8 +171,7 @@ class Searcher:
             return made
 
         found: list[dict[str, SideScores]] = [{} for _ in questions]
-        answers = self._asked(searches, given, max([1, *map(len, block_ids)]))
-        for (place, question, _), answer in zip(given, answers, strict=True):
+        for (place, question, _), answer in self._each(searches, questions, known):
             cosines = {block_id_of(hit): cosine_of(hit) for hit in answer.get(_SEMANTIC, ())}
             for hit in answer[_LEXICAL]:  # finds every block; the vectors' side may be too late
                 if (block_id := block_id_of(hit)) in cosines or question.vector is None:
@@ -213,27 +179,17 @@ class Searcher:
         return found
 
     def table_scores(
-        self,
-        questions: Sequence[Question],
-        table_ids: Sequence[Sequence[str]],
-        where: IndexFilter,
+        self, questions: Sequence[Question], table_ids: Sequence[Sequence[str]]
     ) -> list[dict[str, TableScores]]:
         """Return the true scores of each question's tables; unknown ids are left out."""
-        given = [
-            (place, question, some)
-            for place, (question, ids) in enumerate(zip(questions, table_ids, strict=True))
-            for some in chunks(list(dict.fromkeys(ids)), MAX_CANDIDATES)
-        ]
-        most = max([1, *map(len, table_ids)])
         found: list[dict[str, TableScores]] = [{} for _ in questions]
-        answers = self._asked(lambda one, opened: self._of_tables(one, opened, where), given, most)
-        for (place, question, _), answer in zip(given, answers, strict=True):
+        for (place, question, _), answer in self._each(self._of_tables, questions, table_ids):
             scores = _table_scores(answer)
-            self._add_missed(question, answer, scores, where)
+            self._add_missed(question, answer, scores)
             found[place] |= scores
         return found
 
-    def holding(self, terms: Sequence[str], where: IndexFilter) -> dict[str, tuple[str, ...]]:
+    def holding(self, terms: Sequence[str]) -> dict[str, list[str]]:
         """Return by each of these terms the tables that have it as a whole cell.
 
         Where more tables are found than a page holds, they are read page by page.
@@ -242,7 +198,7 @@ class Searcher:
         parts = list(chunks(terms, MAX_CLAUSES))
 
         def make(opened: Opened) -> list[Search]:
-            _, tables = self._filters(opened, where)
+            tables = self._filters(opened)[1]
             return [of_values(some, tables) for some in parts]
 
         def every(opened: Opened) -> list[Answer]:
@@ -256,19 +212,16 @@ class Searcher:
             for hit in hits:
                 for place in map(int, hit["matched_queries"]):
                     found[some[place]].append(unescape(hit["sort"][0]))
-        return {term: tuple(sorted(ids)) for term, ids in found.items()}
+        return found
 
-    def _filters(self, opened: Opened, where: IndexFilter) -> tuple[Filters, Filters]:
-        """Return what lets through the blocks of a filter, and its tables of whatever kinds."""
-        seen = [*opened.state.visible(), *self.access.of(opened, where.readers)]
-        tables = where_filters(replace(where, kinds=()))
-        return [*seen, *where_filters(where)], [*seen, *tables]
+    def _filters(self, opened: Opened) -> tuple[Filters, Filters]:
+        """Return what lets through the blocks of the filter, and its tables of whatever kinds."""
+        seen = [*opened.state.visible(), *self.access.of(opened, self.where.readers)]
+        tables = where_filters(replace(self.where, kinds=()))
+        return [*seen, *where_filters(self.where)], [*seen, *tables]
 
     def _asked(
-        self,
-        searches: Callable[[Given, Opened], Searches],
-        asked: Sequence[Given],
-        hits: int,
+        self, searches: Callable[[Given, Opened], Searches], asked: Sequence[Given], hits: int
     ) -> list[Answers]:
         """Return the answers to each one's searches, of which one has about so many hits."""
         found: list[Answers] = []
@@ -283,30 +236,63 @@ class Searcher:
             found += [{name: next(answers) for name in one} for one in made]
         return found
 
-    def _of_tables(
-        self, asked: tuple[int, Question, Sequence[str]], opened: Opened, where: IndexFilter
-    ) -> Searches:
-        """Return the searches for the scores of tables."""
-        _, question, some = asked
-        blocks, tables = ([*one, given_tables(some)] for one in self._filters(opened, where))
-        count = len(some)
-        made = {_RECORDS: of_records(tables, count)}
-        if question.terms:
-            words = by_words(question.terms, [*blocks, *kinds_but(question.silent)])
-            made[_LEXICAL] = of_blocks(words, count, per_table=True)
-        if question.vector is not None:
-            meaning = by_meaning(question.vector, blocks, opened.described.quantization)
-            made[_SEMANTIC] = of_blocks(meaning, count, per_table=True)
-        for field, terms in _fields(question, where):
-            made[field] = of_field(field, terms, tables, count)
-        return made
+    def _each(
+        self,
+        searches: Callable[[Asked, Opened], Searches],
+        questions: Sequence[Question],
+        ids: Sequence[Sequence[str]],
+    ) -> Iterable[tuple[Asked, Answers]]:
+        """Return the answers about the blocks or tables of each question, so many at a time."""
+        given = [
+            (place, question, some)
+            for place, (question, wanted) in enumerate(zip(questions, ids, strict=True))
+            for some in chunks(list(dict.fromkeys(wanted)), MAX_CANDIDATES)
+        ]
+        answers = self._asked(searches, given, max([1, *map(len, ids)]))
+        return zip(given, answers, strict=True)
 
-    def _add_missed(
+    def _searches(
         self,
         question: Question,
-        answer: Answers,
-        scores: dict[str, TableScores],
-        where: IndexFilter,
+        opened: Opened,
+        size: int,
+        nearest: int | None,
+        among: Sequence[str] | None = None,
+    ) -> Searches:
+        """Return a question's searches of each side and field.
+
+        Args:
+            question: What is looked for.
+            opened: The index.
+            size: How many hits a search has.
+            nearest: How many neighbours are looked for; None: all that the filter leaves.
+            among: The tables to look in, of which the best block each is wanted; None: any blocks.
+        """
+        blocks, tables = self._filters(opened)
+        per_table = among is not None
+        if among is not None:
+            only = given_tables(among)
+            blocks, tables = [*blocks, only], [*tables, only]
+        made: Searches = {}
+        if question.terms:
+            words = by_words(question.terms, [*blocks, *kinds_but(question.silent)])
+            made[_LEXICAL] = of_blocks(words, size, per_table=per_table)
+        if question.vector is not None:
+            quantization = opened.described.quantization
+            meaning = by_meaning(question.vector, blocks, quantization, nearest)
+            made[_SEMANTIC] = of_blocks(meaning, size, per_table=per_table)
+        for field, terms in question.fields.items():
+            made[field] = of_field(field, terms, tables, size)
+        if among is not None:
+            made[_RECORDS] = of_records(tables, size)
+        return made
+
+    def _of_tables(self, asked: Asked, opened: Opened) -> Searches:
+        _, question, some = asked
+        return self._searches(question, opened, len(some), None, some)
+
+    def _add_missed(
+        self, question: Question, answer: Answers, scores: dict[str, TableScores]
     ) -> None:
         """Look again for the nearest blocks where all tables have more than one search ranks.
 
@@ -320,20 +306,10 @@ class Searcher:
             return
         nearest = Question([], question.vector, {})
         for some in portions(missed, MAX_CANDIDATES):
-            ((again),) = self._asked(
-                lambda one, opened: self._of_tables(one, opened, where), [(0, nearest, some)], 1
-            )
+            ((again),) = self._asked(self._of_tables, [(0, nearest, some)], 1)
             for table_id, one in _table_scores(again).items():
                 if table_id in scores:
                     scores[table_id] = replace(scores[table_id], semantic=one.semantic)
-
-
-def _fields(question: Question, where: IndexFilter) -> list[tuple[Field, Sequence[str]]]:
-    """Return the fields to search, and what for."""
-    allowed = fields_of(where)
-    return [
-        (field, terms) for field, terms in question.fields.items() if terms and field in allowed
-    ]
 
 
 def _table_scores(found: Answers) -> dict[str, TableScores]:

@@ -1,13 +1,12 @@
 """Changing the index: written first, shown by one replacement of the state, removed later."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-from elasticsearch import Elasticsearch
+from itertools import chain
 
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.elastic.client import Transport, send_documents
+from pneuma_assets.core.index.elastic.client import Transport
 from pneuma_assets.core.index.elastic.contents import (
     FactsRecord,
     TableRecord,
@@ -15,14 +14,13 @@ from pneuma_assets.core.index.elastic.contents import (
     tables_at,
 )
 from pneuma_assets.core.index.elastic.documents import (
-    Action,
-    Checked,
+    Prepared,
     actions_of,
     facts_action,
     removal_of,
 )
 from pneuma_assets.core.index.elastic.errors import IndexGoneError, item_error, with_retries
-from pneuma_assets.core.index.elastic.handle import IndexHandle, Opened, being_copied
+from pneuma_assets.core.index.elastic.handle import Opened, being_copied
 from pneuma_assets.core.index.elastic.queries import MAX_CANDIDATES, any_of
 from pneuma_assets.core.index.elastic.state import (
     Garbage,
@@ -47,9 +45,6 @@ MAX_HIDDEN = 5_000
 _ATTEMPTS = 100
 """How often a change starts over because others were faster."""
 
-Tables = Mapping[str, Checked]
-"""Checked contents by table id."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Known:
@@ -63,103 +58,53 @@ class _Known:
         texts = [self.tables[i].generation for i in tables if i in self.tables]
         return [*texts, *(self.facts[i].generation for i in facts if i in self.facts)]
 
-    def differing(self, facts: Mapping[str, TableFacts]) -> list[str]:
-        """Return the tables whose facts are others than these."""
-        return [i for i in facts if i not in self.facts or self.facts[i].facts != facts[i]]
-
 
 @dataclass(frozen=True, slots=True)
 class _Write:
-    """What is written under one lease.
+    """What is written under one lease: tables, and tables' facts, by their generations."""
 
-    Attributes:
-        count: The generations that it takes.
-        actions: Returns the documents, given these generations.
-        hidden: Returns what it hides, given what is there when it is committed.
-        table_ids: The tables to look up for that.
-    """
-
-    count: int
-    actions: Callable[[Iterator[int]], Iterable[Action]]
-    hidden: Callable[[_Known, Lease], Iterable[int]]
-    table_ids: Sequence[str]
+    lease: Lease
+    texts: Mapping[str, int]
+    facts: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
 class Writer:
-    """Replaces and removes tables; any number of writers may work at the same time.
+    """Replaces and removes tables; any number of writers may work at the same time."""
 
-    Args:
-        client: Connected to the cluster.
-        handle: Names the index.
-        transport: Finds what is there.
-        analyzer: Turns texts into terms.
-        patience: Seconds to go on while failures may pass.
-        retention: Seconds after which nobody reads what was replaced; more than a search takes.
-    """
+    transport: Transport
+    analyzer: Analyzer
 
-    def __init__(
-        self,
-        client: Elasticsearch,
-        handle: IndexHandle,
-        transport: Transport,
-        analyzer: Analyzer,
-        patience: float,
-        retention: float,
-    ) -> None:
-        self._client = client
-        self._handle = handle
-        self._transport = transport
-        self._analyzer = analyzer
-        self._patience = patience
-        self._retention = retention
+    def replace(self, tables: Mapping[str, Prepared], facts: Mapping[str, TableFacts]) -> None:
+        """Make these the tables' texts and facts, all at once; what is equal stays untouched.
 
-    def replace(self, tables: Tables) -> None:
-        """Make each table's contents exactly these, all at once; equal tables stay untouched.
-
-        The tables are few enough to be sent within the lease.
+        Facts are those of these tables and of others; of others that are not there, they are
+        ignored. The tables are few enough to be sent within the lease.
         """
-        digests = {table_id: contents.digest for table_id, contents in tables.items()}
-        facts = {table_id: contents.facts for table_id, contents in tables.items()}
-
-        def attempt(opened: Opened) -> bool:
-            stored = self._prepared(opened)
-            known = self._known(opened, stored.state, tables)
-            texts = [
-                i for i in tables if i not in known.tables or known.tables[i].digest != digests[i]
-            ]
-            changed = known.differing(facts)
-
-            def actions(numbers: Iterator[int]) -> Iterator[Action]:
-                for i in texts:
-                    yield from actions_of(i, tables[i], digests[i], next(numbers), self._analyzer)
-                for i in changed:
-                    yield facts_action(i, facts[i], next(numbers))
-
-            def hidden(now: _Known, _: Lease) -> list[int]:
-                return now.generations(texts, changed)
-
-            write = _Write(len(texts) + len(changed), actions, hidden, list(tables))
-            return self._written(opened, stored, write)
-
-        self._until_done(attempt)
-
-    def set_facts(self, facts: Mapping[str, TableFacts]) -> None:
-        """Replace what is known of tables, all at once; those that are not there are ignored."""
 
         def attempt(opened: Opened) -> bool:
             stored = self._prepared(opened)
             known = self._known(opened, stored.state, facts)
-            changed = [i for i in known.differing(facts) if i in known.tables]
-
-            def actions(numbers: Iterator[int]) -> Iterator[Action]:
-                return (facts_action(i, facts[i], next(numbers)) for i in changed)
-
-            def hidden(now: _Known, lease: Lease) -> list[int]:
-                numbered = enumerate(changed, lease.first)
-                left = [number for number, i in numbered if i not in now.tables]
-                return [*now.generations((), changed), *left]  # of tables that left meanwhile, ours
-
-            return self._written(opened, stored, _Write(len(changed), actions, hidden, list(facts)))
+            old = {i: record.digest for i, record in known.tables.items()}
+            told = {i: record.facts for i, record in known.facts.items()}
+            texts = [i for i, table in tables.items() if old.get(i) != table.digest]
+            there = tables.keys() | known.tables.keys()
+            changed = [i for i, one in facts.items() if i in there and told.get(i) != one]
+            if not texts and not changed:
+                return True
+            until = time.time() + LEASE_SECONDS
+            state, lease = stored.state.reserved(len(texts) + len(changed), until)
+            reserved = self._replaced(opened, stored, state)
+            if reserved is None:
+                return False
+            numbers = iter(range(lease.first, lease.last + 1))
+            write = _Write(
+                lease,
+                dict(zip(texts, numbers, strict=False)),
+                dict(zip(changed, numbers, strict=True)),
+            )
+            self._send(opened, write, tables, facts)
+            return self._commit(opened, reserved, write, facts.keys())
 
         self._until_done(attempt)
 
@@ -184,7 +129,7 @@ class Writer:
         """Merge each shard into one segment, however long it takes."""
 
         def attempt(opened: Opened) -> bool:
-            self._client.options(request_timeout=MERGE_SECONDS).indices.forcemerge(
+            self.transport.client.options(request_timeout=MERGE_SECONDS).indices.forcemerge(
                 index=opened.index, max_num_segments=1
             )
             self._refresh(opened.index)
@@ -192,29 +137,38 @@ class Writer:
 
         self._until_done(attempt)
 
-    def _written(self, opened: Opened, stored: Stored, write: _Write) -> bool:
-        """Write under a lease and commit; False if others were faster, to start over."""
-        if not write.count:
-            return True
-        state, lease = stored.state.reserved(write.count, time.time() + LEASE_SECONDS)
-        reserved = self._replaced(opened, stored, state)
-        if reserved is None:
-            return False
-        numbers = iter(range(lease.first, lease.last + 1))
-        send_documents(self._client, opened, write.actions(numbers), self._patience)
+    def _send(
+        self,
+        opened: Opened,
+        write: _Write,
+        tables: Mapping[str, Prepared],
+        facts: Mapping[str, TableFacts],
+    ) -> None:
+        """Write the documents, which nobody sees before the commit."""
+        of_texts = (
+            action
+            for i, number in write.texts.items()
+            for action in actions_of(i, tables[i], number, self.analyzer)
+        )
+        of_facts = (facts_action(i, facts[i], number) for i, number in write.facts.items())
+        self.transport.write(opened, chain(of_texts, of_facts))
         self._refresh(opened.index)
-        return self._commit(opened, reserved, lease, write)
 
-    def _commit(self, opened: Opened, stored: Stored, lease: Lease, write: _Write) -> bool:
+    def _commit(
+        self, opened: Opened, stored: Stored, write: _Write, table_ids: Collection[str]
+    ) -> bool:
         """Show what was written under a lease; False if the lease is over, to start over.
 
         It is over when the commit went through and only its answer was lost: starting over finds
         every table as it should be. What another writer has committed meanwhile is looked up
-        again; the later commit wins.
+        again; the later commit wins. Facts of a table that left meanwhile are never shown.
         """
-        while lease in stored.state.leases:
-            known = self._known(opened, stored.state, write.table_ids)
-            state = stored.state.committed(lease, write.hidden(known, lease), time.time())
+        while write.lease in stored.state.leases:
+            known = self._known(opened, stored.state, table_ids)
+            there = write.texts.keys() | known.tables.keys()
+            hidden = known.generations(write.texts, write.facts)
+            hidden += [number for i, number in write.facts.items() if i not in there]
+            state = stored.state.committed(write.lease, hidden, time.time())
             if self._replaced(opened, stored, state) is not None:
                 return True
             stored = self._stored(opened)
@@ -222,7 +176,7 @@ class Writer:
 
     def _until_done(self, attempt: Callable[[Opened], bool]) -> None:
         for _ in range(_ATTEMPTS):
-            if self._transport.repeated(attempt):
+            if self.transport.repeated(attempt):
                 return
         raise SearchIndexError(
             "Other processes keep changing the index; run again when fewer of them write."
@@ -230,10 +184,11 @@ class Writer:
 
     def _prepared(self, opened: Opened) -> Stored:
         """Return the newest state, with nothing left in it that could have been cleaned up."""
-        give_up = time.monotonic() + 2 * self._retention + self._patience
+        retention = self.transport.retention
+        give_up = time.monotonic() + 2 * retention + self.transport.patience
         while True:
             stored = self._stored(opened)
-            garbage = stored.state.garbage(time.time(), self._retention)
+            garbage = stored.state.garbage(time.time(), retention)
             if garbage:
                 self._delete(opened, garbage)
                 cleaned = self._replaced(opened, stored, stored.state.without(garbage))
@@ -249,13 +204,13 @@ class Writer:
 
     def _stored(self, opened: Opened) -> Stored:
         """Return the newest state of an index that takes writes."""
-        stored = self._transport.state(opened)
+        stored = self.transport.state(opened)
         successor = stored.state.successor
         if successor is None:
             return stored
         if successor.copying:
             raise being_copied(opened.index, successor.index)
-        if self._handle.building:
+        if self.transport.handle.building:
             raise IndexGoneError(f"{opened.index!r} has a successor, which is to be written")
         raise SearchIndexError(
             f"The index {opened.index!r} is being replaced by {successor.index!r}; "
@@ -265,28 +220,30 @@ class Writer:
     def _known(self, opened: Opened, state: State, table_ids: Iterable[str]) -> _Known:
         """Return what a state shows of tables."""
         at, wanted = Opened(opened.index, opened.described, state), list(table_ids)
-        tables = tables_at(self._transport, at, wanted)
-        return _Known(tables, facts_at(self._transport, at, wanted))
+        tables = tables_at(self.transport, at, wanted)
+        return _Known(tables, facts_at(self.transport, at, wanted))
 
     def _replaced(self, opened: Opened, stored: Stored, state: State) -> Stored | None:
         """Replace the state if it is still the newest; None if it is not."""
         replaced = with_retries(
-            self._patience,
-            lambda: replace_state(self._client, opened.described.writing_alias, stored, state),
+            self.transport.patience,
+            lambda: replace_state(
+                self.transport.client, opened.described.writing_alias, stored, state
+            ),
         )
         if replaced is not None:
-            self._handle.saw(opened, state)
+            self.transport.handle.saw(opened, state)
         return replaced
 
     def _refresh(self, index: str) -> None:
         """Make what was written searchable on every copy of every shard."""
 
         def call() -> None:
-            shards = self._client.indices.refresh(index=index)["_shards"]
+            shards = self.transport.client.indices.refresh(index=index)["_shards"]
             if shards["failed"]:
                 raise item_error(503, shards["failures"][0].get("reason", "a shard failed"))
 
-        with_retries(self._patience, call)
+        with_retries(self.transport.patience, call)
 
     def _delete(self, opened: Opened, garbage: Garbage) -> None:
         """Delete the documents of garbage; no reader sees them, before or after."""
@@ -298,8 +255,8 @@ class Writer:
             "_source": False,
         }
         while True:
-            (hits,) = self._transport.send(opened, [search])
+            (hits,) = self.transport.send(opened, [search])
             if not hits:
                 return
-            send_documents(self._client, opened, map(removal_of, hits), self._patience)
+            self.transport.write(opened, map(removal_of, hits))
             self._refresh(opened.index)

@@ -28,9 +28,6 @@ Counts = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 Scores = npt.NDArray[np.float64]
 _NO_ROWS, _NO_COUNTS = np.empty(0, np.int32), np.empty(0, np.uint16)
 
-
-_TABULATED = 4096
-"""Of many short lengths, looking them up is ten times faster than computing each."""
 _EXACT_BELOW = 24
 _KEPT_BITS = 4
 """Lucene keeps a length in one byte: small ones as they are, of larger ones the first four bits."""
@@ -38,12 +35,6 @@ _KEPT_BITS = 4
 
 def lucene_lengths(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Return lengths, shape (rows,), as Lucene reads them back (`SmallFloat.intToByte4`)."""
-    if len(lengths) > _TABULATED and lengths.max() < _TABULATED:
-        return _rounded(np.arange(_TABULATED, dtype=np.int32))[lengths]
-    return _rounded(lengths)
-
-
-def _rounded(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     above = np.maximum(lengths - _EXACT_BELOW, 0)
     shift = np.maximum(np.frexp(above)[1] - _KEPT_BITS, 0).astype(np.int32)
     rounded = _EXACT_BELOW + ((above >> shift) << shift)

@@ -11,15 +11,16 @@ import json
 import sqlite3
 import struct
 import threading
-import time
 import uuid
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
 from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.identity import REBUILD, Identity, other_format
@@ -36,10 +37,10 @@ NOTE = "committed"
 SQLite takes a damaged write-ahead log for one that a crash cut off: it opens the state before the
 damage without a word, and what had been promised durable is gone. The note tells."""
 
-_VARIABLES = 500  # values bound in one statement; old builds of SQLite allow 999
 _WAL_BYTES_KEPT = 64 << 20
 _NEVER_CLOSED: list[sqlite3.Connection] = []
 
+_BUSY = sqlite3.SQLITE_BUSY
 _DAMAGED = f"is damaged; {REBUILD}"
 _REMEDIES = {
     sqlite3.SQLITE_NOTADB: f"is not a search index or is damaged; {REBUILD}",
@@ -107,9 +108,14 @@ def read_meta(connection: sqlite3.Connection) -> Meta:
     """
     with reading_rows("its description"):
         ((value, found),) = connection.execute("SELECT value, checksum FROM meta")
-        if found != checksum(value.encode()):
-            raise damaged("its description is not as it was written")
-        return Meta(**json.loads(value))
+        return _parsed(value, found)
+
+
+@lru_cache(maxsize=8)
+def _parsed(value: str, found: int) -> Meta:
+    if found != checksum(value.encode()):
+        raise damaged("its description is not as it was written")
+    return Meta(**json.loads(value))
 
 
 def write_meta(connection: sqlite3.Connection, meta: Meta) -> None:
@@ -166,7 +172,7 @@ def errors_named(path: Path, lock_timeout: float) -> Iterator[None]:
         remedy = _REMEDIES.get(code, "cannot be used")
         if disk := remedy_of(error, path):
             remedy = f"cannot be written; {disk}, and try again"
-        elif code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        elif code in {_BUSY, sqlite3.SQLITE_LOCKED}:
             remedy = (
                 f"has been locked by another process for {lock_timeout:g} seconds; "
                 "wait until that finishes and try again"
@@ -338,16 +344,6 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
     return not pages
 
 
-def select_in(
-    connection: sqlite3.Connection, statement: str, values: Sequence[bytes | int]
-) -> Iterator[tuple[Any, ...]]:
-    """Run `statement`, whose `{values}` stands inside IN (...), for any number of values."""
-    for start in range(0, len(values), _VARIABLES):
-        chunk = values[start : start + _VARIABLES]
-        marks = ",".join("?" * len(chunk))
-        yield from connection.execute(statement.replace("{values}", marks), chunk)
-
-
 def open_file(folder: Path, identity: Identity, lock_timeout: float) -> SqliteFile:
     """Create or open the index in `folder`.
 
@@ -404,16 +400,13 @@ def _is_new(connection: sqlite3.Connection) -> bool:
 
 def _use_write_ahead_log(file: SqliteFile, connection: sqlite3.Connection) -> None:
     """Switch the journal's mode, which may fail at once, not wait, while another does it, too."""
-    deadline = time.monotonic() + file.lock_timeout
-    while True:
-        try:
-            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
-        else:
-            break
+    waiting = Retrying(
+        retry=retry_if_exception(lambda error: getattr(error, "sqlite_errorcode", 0) == _BUSY),
+        wait=wait_fixed(0.01),
+        stop=stop_after_delay(file.lock_timeout),
+        reraise=True,
+    )
+    (mode,) = waiting(connection.execute, "PRAGMA journal_mode = WAL").fetchone()
     if mode != "wal":
         raise SearchIndexError(
             f"The search index {file.path} stands on a file system without shared memory "

@@ -36,7 +36,7 @@ def discard(folder: Path) -> None:
     The folder is renamed first, so that a kill in between leaves no half of a database behind.
     What was being built to replace it goes, too.
     """
-    with _explained(folder, "removed"):
+    with explained(folder, "removed"):
         unfinished = staging_path(folder)
         for one in (unfinished, _begun(unfinished), _begun(folder), _complete(folder), folder):
             if one.exists():
@@ -61,7 +61,7 @@ def is_tidy(folder: Path) -> bool:
 
 def discard_staging(folder: Path) -> None:
     """Remove what is being built to take this index's place; who builds it has to begin anew."""
-    with _explained(folder, "built beside the old one"):
+    with explained(folder, "built beside the old one"):
         for one in (staging_path(folder), _begun(staging_path(folder))):
             with suppress(FileNotFoundError):  # another process was faster
                 one.rename(_condemned(folder))
@@ -95,7 +95,7 @@ def put_in_place(folder: Path, fresh: Path) -> None:
     Raises:
         SearchIndexError: The folders cannot be renamed.
     """
-    with _explained(folder, "replaced"):
+    with explained(folder, "replaced"):
         if exchange(fresh, folder):
             fresh.rename(_condemned(folder))
             _remove_condemned(folder)
@@ -114,7 +114,7 @@ def finish_replacing(folder: Path) -> None:
     complete = _complete(folder)
     if folder.exists() or not complete.exists():
         return
-    with _explained(folder, "put in its place"):
+    with explained(folder, "put in its place"):
         with suppress(FileNotFoundError):
             complete.rename(folder)  # gone if another process was faster
         _remove_condemned(folder)
@@ -139,7 +139,8 @@ def _condemned(folder: Path) -> Path:
 
 
 @contextmanager
-def _explained(folder: Path, what: str) -> Iterator[None]:
+def explained(folder: Path, what: str) -> Iterator[None]:
+    """Turn the system's refusal into an error that says what to do."""
     try:
         yield
     except OSError as error:

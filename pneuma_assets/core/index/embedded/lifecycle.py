@@ -15,12 +15,13 @@ from pathlib import Path
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
-from pneuma_assets.core.index.copy import copy_index
+from pneuma_assets.core.index.copy import copy_exactly
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.file import FILE_NAME, SqliteFile
 from pneuma_assets.core.index.embedded.folder import (
     discard,
     discard_staging,
+    explained,
     finish_replacing,
     has_index,
     is_tidy,
@@ -60,39 +61,80 @@ class EmbeddedKind:
                 f"There is no search index in {folder} yet: run 'pneuma-assets index'."
             )
         if building:
-            clear_up(folder, wanted)
+            _clear_up(folder, wanted)
             if staging_path(folder).exists():
                 folder = staging_path(folder)
         return EmbeddedIndex(folder, wanted.encoder, wanted.dimension, analyzer=place.analyzer)
 
     def renew(self, place: Place, found: Identity) -> None:
-        """Build the index anew beside the old one, which stays readable."""
+        """Rebuild the index with this analyzer; what readers have open stays readable.
+
+        Raises:
+            SearchIndexError: It cannot be read, or the new one not be written.
+        """
         folder = _folder(place)
         if identity_of(staging_path(folder)) == found:
             folder = staging_path(folder)
-        renew(folder, found, place.analyzer)
+        finish_replacing(folder)
+        with closing(SqliteFile(folder / FILE_NAME, _LOCK_TIMEOUT)) as file, file.writing():
+            if file.is_current():  # no other process was faster, and nobody changes it meanwhile
+                replace_folder(folder, lambda begun: _build(folder, begun, found, place.analyzer))
 
     def inspect(self, place: Place) -> IndexInfo | None:
         """Return what the index holds, all of it checked; None if there is none."""
         info = inspect(_folder(place))
-        begun = None if info is None else what_is_built(_folder(place))
+        begun = None if info is None else _look(staging_path(_folder(place)))
         if info is None or begun is None:
             return info
-        return replace(info, details={**info.details, "being built": begun})
+        told = f"for encoder {begun[0].encoder}, {begun[1]:,} tables so far"
+        return replace(info, details={**info.details, "being built": told})
 
     def begin_rebuild(self, place: Place, wanted: Identity) -> None:
         """Make room for an index beside the one that readers use until `publish`.
 
-        One that cannot be read, or is what is wanted, is removed: nothing is lost with it.
+        What was begun for something else, or is damaged, is removed. So is the index itself where
+        nothing of it can be read, or where it is the wanted one and of no use: the new one is then
+        made in its place.
+
+        Raises:
+            SearchIndexError: A folder cannot be made or removed.
         """
-        begin(_folder(place), wanted)
+        folder = _folder(place)
+        finish_replacing(folder)
+        if not folder.exists():
+            return
+        found, fresh = identity_of(folder), staging_path(folder)
+        if found is None or found == wanted:
+            discard(folder)
+            return
+        if (fresh / FILE_NAME).exists() and not _can_go_on(fresh, wanted):
+            discard_staging(folder)
+        with explained(fresh, "made"):
+            fresh.mkdir(exist_ok=True)
 
     def publish(self, place: Place, built: Identity, tables: int) -> bool:
-        """Put what indexing has built in the old index's place, which is then removed."""
-        return publish(_folder(place), built, tables)
+        """Put what was built in the old index's place, which is then removed.
+
+        Another number of tables than the caller has found complete is the work of a run that goes
+        on with it.
+
+        Raises:
+            SearchIndexError: The folders cannot change places.
+        """
+        folder = _folder(place)
+        finish_replacing(folder)
+        fresh = staging_path(folder)
+        if identity_of(fresh) != built or not folder.exists():
+            return False
+        with _locked(folder) as ours, _locked(fresh) as theirs:
+            slower = not (ours() and theirs()) or identity_of(folder) == built
+            if slower or _look(fresh) != (built, tables):
+                return False
+            put_in_place(folder, fresh)
+            return True
 
     def reindex(self, place: Place) -> None:
-        """Build the index anew with the configured analyzer."""
+        """Rebuild the index with the configured analyzer."""
         info = self.inspect(place)
         if info is None:
             raise SearchIndexError("There is no search index yet: run 'pneuma-assets index'.")
@@ -114,43 +156,7 @@ def identity_of(folder: Path) -> Identity | None:
     return None if (found := _look(folder)) is None else found[0]
 
 
-def what_is_built(folder: Path) -> str | None:
-    """Return what is being built beside an index, for people; None if nothing is."""
-    found = _look(staging_path(folder))
-    if found is None:
-        return None
-    return f"for encoder {found[0].encoder}, {found[1]:,} tables so far"
-
-
-def begin(folder: Path, wanted: Identity) -> None:
-    """Make room for an index built with what is wanted beside the one in `folder`.
-
-    What was begun for something else, or is damaged, is removed. So is the index itself where
-    nothing of it can be read, or where it is the wanted one and of no use: the new one is then made
-    in its place.
-
-    Raises:
-        SearchIndexError: A folder cannot be made or removed.
-    """
-    finish_replacing(folder)
-    if not folder.exists():
-        return
-    found = identity_of(folder)
-    if found is None or found == wanted:
-        discard(folder)
-        return
-    if (staging_path(folder) / FILE_NAME).exists() and not _can_go_on(staging_path(folder), wanted):
-        discard_staging(folder)
-    try:
-        staging_path(folder).mkdir(exist_ok=True)
-    except OSError as error:
-        raise SearchIndexError(
-            f"The folder {staging_path(folder)} for a new search index cannot be made: "
-            f"{error.strerror}; check the permissions of its folder."
-        ) from error
-
-
-def clear_up(folder: Path, wanted: Identity) -> None:
+def _clear_up(folder: Path, wanted: Identity) -> None:
     """Remove what killed processes left, and what was begun for an encoder nobody wants any more.
 
     The index itself is wanted again, or all that it lacks is the words of another analyzer.
@@ -166,33 +172,10 @@ def clear_up(folder: Path, wanted: Identity) -> None:
                 tidy(one)
 
 
-def publish(folder: Path, built: Identity, tables: int) -> bool:
-    """Put what was built beside the index in its place; False if that is not there.
-
-    Args:
-        folder: The index.
-        built: What the caller has built, and found to be complete.
-        tables: How many it then held; another number is the work of a run that goes on with it.
-
-    Raises:
-        SearchIndexError: The folders cannot change places.
-    """
-    finish_replacing(folder)
-    fresh = staging_path(folder)
-    if identity_of(fresh) != built or not folder.exists():
-        return False
-    with _locked(folder) as ours, _locked(fresh) as theirs:
-        # Else another process was faster.
-        if ours() and theirs() and identity_of(folder) != built and _look(fresh) == (built, tables):
-            put_in_place(folder, fresh)
-            return True
-    return False
-
-
 def _can_go_on(folder: Path, wanted: Identity) -> bool:
-    if identity_of(folder) != wanted:
-        return False
     try:
+        if identity_of(folder) != wanted:
+            return False
         info = inspect(folder)  # reads all of it
     except IndexDamagedError:
         return False
@@ -210,21 +193,28 @@ def _locked(folder: Path) -> Iterator[Callable[[], bool]]:
     except IndexDamagedError:
         yield lambda: True
         return
-    try:
-        with file.writing():
-            yield file.is_current
-    finally:
-        file.close()
+    with closing(file), file.writing():
+        yield file.is_current
 
 
 def _look(folder: Path) -> tuple[Identity, int] | None:
-    """Return what an index was built with, and its number of tables."""
+    """Return what an index was built with, and its number of tables; None where none is readable.
+
+    Whatever else of it is damaged does not matter.
+    """
     path = folder / FILE_NAME
     if not path.is_file():
         return None
     try:
-        return _read(path)
-    except IndexDamagedError:
+        with (
+            closing(SqliteFile(path, _LOCK_TIMEOUT)) as file,
+            file.reading() as connection,
+        ):
+            ((value,),) = connection.execute("SELECT value FROM meta")
+            meta = json.loads(value)
+            (tables,) = connection.execute("SELECT count(*) FROM tables").fetchone()
+        return Identity(str(meta["encoder"]), int(meta["dimension"]), str(meta["analyzer"])), tables
+    except (IndexDamagedError, KeyError, TypeError, ValueError):
         return None
     except SearchIndexError:
         if path.is_file():
@@ -232,51 +222,11 @@ def _look(folder: Path) -> tuple[Identity, int] | None:
         return None  # another process has removed it meanwhile
 
 
-def _read(path: Path) -> tuple[Identity, int] | None:
-    file = SqliteFile(path, _LOCK_TIMEOUT)
-    try:
-        with file.reading() as connection:  # whatever else of it is damaged
-            ((value,),) = connection.execute("SELECT value FROM meta")
-            meta = json.loads(value)
-            (tables,) = connection.execute("SELECT count(*) FROM tables").fetchone()
-        identity = Identity(str(meta["encoder"]), int(meta["dimension"]), str(meta["analyzer"]))
-        return identity, int(tables)
-    except (KeyError, TypeError, ValueError):
-        return None
-    finally:
-        file.close()
-
-
-def renew(folder: Path, found: Identity, analyzer: Analyzer) -> None:
-    """Build the index in `folder` anew with this analyzer; what readers have open stays readable.
-
-    Args:
-        folder: Holds the index.
-        found: What it was built with.
-        analyzer: Counts its words from now on.
-
-    Raises:
-        SearchIndexError: It cannot be read, or the new one not be written.
-    """
-    finish_replacing(folder)
-    file = SqliteFile(folder / FILE_NAME, _LOCK_TIMEOUT)
-    try:
-        with file.writing():  # nobody changes it meanwhile
-            if file.is_current():  # no other process was faster
-                replace_folder(folder, lambda begun: _build(folder, begun, found, analyzer))
-    finally:
-        file.close()
-
-
 def _build(folder: Path, begun: Path, found: Identity, analyzer: Analyzer) -> None:
-    wanted = replace(found, analyzer=analyzer.name)
+    """Copy an index to one whose words another analyzer counts."""
     reading = Analyzer(found.analyzer, None)  # blocks are read without rules, which are gone
     with (
         closing(EmbeddedIndex(folder, found.encoder, found.dimension, analyzer=reading)) as old,
-        closing(EmbeddedIndex(begun, wanted.encoder, wanted.dimension, analyzer=analyzer)) as new,
+        closing(EmbeddedIndex(begun, found.encoder, found.dimension, analyzer=analyzer)) as new,
     ):
-        if copy_index(old, new) != old.list_tables():
-            raise SearchIndexError(
-                f"The copy of the search index {folder} differs from it, so it does not take its "
-                "place; do the same again."
-            )
+        copy_exactly(old, new)

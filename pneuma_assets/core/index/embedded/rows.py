@@ -19,7 +19,6 @@ from pneuma_assets.core.index.embedded.file import (
     checksum,
     damaged,
     reading_rows,
-    select_in,
     wrapped,
 )
 from pneuma_assets.core.index.embedded.term_index import PackedTerms, pack_terms
@@ -239,12 +238,15 @@ def read_packed(
         yield table, packed
 
 
-def read_contents(
-    connection: sqlite3.Connection, table: TableRow, dimension: int
-) -> tuple[list[EmbeddedBlock], TableTerms]:
-    """Return a table's blocks, in the order in which they were written, and its evidence."""
+def read_contents(connection: sqlite3.Connection, table: TableRow, dimension: int) -> TableContents:
+    """Return all that is kept of a table; blocks are in the order in which they were written."""
     for found, packed in read_packed(connection, seq=table.seq):
-        return unpack_blocks(found, packed, dimension), unpack_evidence(table, packed.evidence)
+        facts = read_facts(connection, [table.key])
+        if table.key not in facts:
+            raise damaged("a table's facts are missing")
+        blocks = unpack_blocks(found, packed, dimension)
+        evidence = unpack_evidence(table, packed.evidence)
+        return TableContents(blocks, evidence, facts[table.key].facts)
     raise damaged(f"the contents of table {table.table_id!r} are missing")
 
 
@@ -366,8 +368,11 @@ def read_facts(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int,
     Raises:
         IndexDamagedError: Some are not as they were written.
     """
-    statement = "SELECT seq, key, facts, checksum FROM facts WHERE key IN ({values})"
-    return {row.key: row for row in map(_facts, select_in(connection, statement, keys))}
+    rows = connection.execute(
+        "SELECT seq, key, facts, checksum FROM facts WHERE key IN (SELECT value FROM json_each(?))",
+        (json.dumps(keys),),
+    )
+    return {row.key: row for row in map(_facts, rows)}
 
 
 def insert_facts(connection: sqlite3.Connection, seq: int, key: int, facts: TableFacts) -> int:

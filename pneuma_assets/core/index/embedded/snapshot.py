@@ -16,12 +16,12 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import K1
 from pneuma_assets.core.index.cache import LruCache
 from pneuma_assets.core.index.embedded.bm25 import Bm25, Postings, merged
@@ -41,8 +41,7 @@ from pneuma_assets.core.index.embedded.rows import (
     to_kind,
 )
 from pneuma_assets.core.index.embedded.term_index import NO_ENTRIES, FieldEntries, join_terms
-from pneuma_assets.core.index.identity import REBUILD
-from pneuma_assets.core.tables import Block, Vector, content_hash, source_of
+from pneuma_assets.core.tables import Block, TableTerms, Vector, content_hash, source_of
 from pneuma_assets.core.terms.fields import PRESENCE, Field
 
 SEGMENT_ROWS, SEGMENT_TERMS = 16_384, 1_500_000
@@ -56,7 +55,7 @@ BLOCK = np.dtype(
         ("start", "i8"),
         ("size", "u4"),
         ("length", "i4"),
-        ("kind", "u1"),
+        ("kind", "<u2"),
     ]
 )
 """A block: its table's place, where its text is among its table's, its number of terms, and the
@@ -67,9 +66,10 @@ Kinds = dict[bytes, int]
 Arrays = tuple[npt.NDArray[np.float32], ...]
 """Scores of a question, as they are remembered."""
 
-_MOST_KINDS = 255
 _TEXT_BYTES, _SCORE_BYTES = 16_000_000, 64_000_000
 """Bounds of what is remembered; scores take 4 bytes a block, an entry of evidence and a table."""
+_EVIDENCE_BYTES = 16_000_000
+"""Of the evidence that was read last."""
 _PART_BYTES, _PART_SCORE_BYTES = 256_000_000, 8_000_000
 """Of what different askers see, and of the scores that each of these remembers."""
 _DEAD_SHARE = 0.25  # of the tables or blocks; beyond it the living ones are loaded again
@@ -185,6 +185,7 @@ class Snapshot:
 class Follower:
     """Holds the newest snapshot and brings it up to date, for any number of threads.
 
+    `evidence` keeps what was read last of tables' evidence, by the row that lists the table.
     A snapshot never changes, so searches go on with theirs while the next one is made. Snapshots
     share memory: a newer one's arrays begin with the older one's.
     """
@@ -193,8 +194,14 @@ class Follower:
         self._dimension = dimension
         self._lock = threading.Lock()
         self._snapshot: Snapshot | None = None
+        self.evidence: LruCache[TableTerms] = LruCache(_EVIDENCE_BYTES, _evidence_bytes)
         self._blocks = _Growing(np.empty(0, BLOCK))
         self._vectors = _Growing(np.empty((0, dimension), np.float32))
+
+    def loaded(self, connection: sqlite3.Connection) -> FactsSnapshot | None:
+        """Return all facts that `connection` sees, where a question has loaded its snapshot."""
+        generation, known = read_meta(connection).generation, self._snapshot
+        return known.facts if known is not None and known.generation == generation else None
 
     def current(self, connection: sqlite3.Connection) -> Snapshot:
         """Return the snapshot of what `connection` sees, in a transaction that has just begun.
@@ -345,11 +352,7 @@ def _to_blocks(
 def _number(kind: bytes, kinds: Kinds) -> int:
     """Return the number of a stored kind, the next one if it is met for the first time."""
     if kind not in kinds:
-        to_kind(kind)
-        if len(kinds) == _MOST_KINDS:
-            raise SearchIndexError(
-                f"The search index holds more than {_MOST_KINDS} kinds of documents; {REBUILD}."
-            )
+        to_kind(kind)  # or it is of a newer version
         kinds[kind] = len(kinds)
     return kinds[kind]
 
@@ -362,6 +365,11 @@ def _part_bytes(part: Snapshot) -> int:
     """Return what a part of a snapshot takes: two arrays a block and an entry, and its scores."""
     entries = sum(len(one.owners) for one in part.entries.values())
     return 24 * (len(part.blocks) + entries) + _PART_SCORE_BYTES
+
+
+def _evidence_bytes(evidence: TableTerms) -> int:
+    texts = chain(evidence.names, evidence.columns, evidence.cells, *evidence.rows)
+    return 1_000 + sum(60 + len(text) for text in texts if text)  # 60: the object itself
 
 
 def _block_bytes(block: Block) -> int:

@@ -2,6 +2,7 @@
 
 import sqlite3
 import time
+from contextlib import closing, suppress
 from pathlib import Path
 
 from pneuma_assets.core.errors import SearchIndexError
@@ -34,7 +35,7 @@ _QUIET_NS = 100_000_000
 """Changes within some milliseconds may bear the same time, so what is younger is not remembered."""
 
 Stamp = tuple[tuple[int, int, int, int] | None, ...]
-"""Device, number, size and time of change of each file, None for one that is not there."""
+"""Device, number, size and time of change of each file."""
 
 
 def inspect(folder: Path) -> IndexInfo | None:
@@ -47,14 +48,11 @@ def inspect(folder: Path) -> IndexInfo | None:
     path = folder / FILE_NAME
     if not path.is_file():
         return None
-    file = SqliteFile(path, lock_timeout=10.0)
-    try:
+    with closing(SqliteFile(path, lock_timeout=10.0)) as file:
         with file.reading() as connection:
             check_format(path, connection)
             identity = read_meta(connection).identity
         return measure(file, identity)
-    finally:
-        file.close()
 
 
 def measure(file: SqliteFile, identity: Identity) -> IndexInfo:
@@ -142,15 +140,15 @@ class CachedIntegrityCheck:
 
 
 def _stamp(path: Path) -> Stamp:
-    return tuple(_stamp_of(path.with_name(name)) for name in (path.name, f"{path.name}-wal", NOTE))
+    """Return what tells states of the index's files apart; None for one that is not there."""
 
-
-def _stamp_of(path: Path) -> tuple[int, int, int, int] | None:
-    try:
-        found = path.stat()
-    except FileNotFoundError:
+    def of(name: str) -> tuple[int, int, int, int] | None:
+        with suppress(FileNotFoundError):
+            found = path.with_name(name).stat()
+            return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+    return tuple(of(name) for name in (path.name, f"{path.name}-wal", NOTE))
 
 
 def _is_quiet(stamp: Stamp) -> bool:

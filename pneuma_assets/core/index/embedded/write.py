@@ -1,11 +1,10 @@
 """Writing the embedded index: a table is replaced inside one transaction."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pneuma_assets.core.grouping import portions
-from pneuma_assets.core.index.base import TableContents, blocks_worth
+from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.embedded.file import damaged, read_meta, wrapped, write_meta
 from pneuma_assets.core.index.embedded.rows import (
     Inputs,
@@ -19,37 +18,11 @@ from pneuma_assets.core.index.embedded.rows import (
     sum_of,
     table_key,
 )
-from pneuma_assets.core.index.validation import check_blocks, check_evidence, check_facts
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.text.analysis import Analyzer
 
-BLOCKS_A_TRANSACTION = 1000
-"""Small tables share a transaction, since each one waits for the disk."""
-
 _REMOVALS_LOGGED = 50_000
 """Beyond this many, the log starts over, and readers that are behind load everything."""
-
-
-def grouped(
-    tables: Mapping[str, TableContents], dimension: int
-) -> Iterator[dict[str, TableContents]]:
-    """Yield groups of checked tables that fit one transaction.
-
-    Raises:
-        SearchIndexError: A block belongs to another table, a vector, evidence or facts are of no
-            use.
-    """
-    for table_id, contents in tables.items():
-        check_evidence(table_id, contents.evidence)
-        check_facts(table_id, contents.facts)
-    sizes = {table_id: blocks_worth(contents) for table_id, contents in tables.items()}
-    for table_ids in portions(sizes, BLOCKS_A_TRANSACTION):
-        yield {
-            i: replace(
-                tables[i], blocks=list(check_blocks(i, tables[i].blocks, dimension).values())
-            )
-            for i in table_ids
-        }
 
 
 class Writer:
