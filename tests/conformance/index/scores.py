@@ -21,7 +21,7 @@ TEXTS = st.lists(
     unique=True,
 )
 RANDOM_DATA = settings(
-    max_examples=15,
+    max_examples=10,
     deadline=None,
     # Every engine runs the same test by design: `differing_executors`.
     suppress_health_check=[
