@@ -225,23 +225,19 @@ class Searcher(Protocol):
 
     def search(self, questions: Sequence[Question], limit: int) -> list[SideHits]:
         """Return up to `limit` hits a side and a field for each question."""
-        ...
 
     def scores(
         self, questions: Sequence[Question], block_ids: Sequence[Sequence[str]]
     ) -> list[dict[str, SideScores]]:
         """Return the true scores of each question's blocks."""
-        ...
 
     def table_scores(
         self, questions: Sequence[Question], table_ids: Sequence[Sequence[str]]
     ) -> list[dict[str, TableScores]]:
         """Return the true scores of each question's tables."""
-        ...
 
     def holding(self, terms: Sequence[str]) -> Mapping[str, Sequence[str]]:
         """Return the tables that have each of these terms as a whole cell."""
-        ...
 
 
 class SearchIndex(ABC):

@@ -100,15 +100,12 @@ class EngineKind(Protocol[Settings]):
     @property
     def technologies(self) -> frozenset[str]:
         """What the index is made with, for a user interface that shows it."""
-        ...
 
     def sign_in(self, settings: Settings) -> SignIn:
         """Return which variables hold the secrets."""
-        ...
 
     def exists(self, place: IndexPlace[Settings]) -> bool:
         """Tell whether there may be an index; False only where that is sure and costs nothing."""
-        ...
 
     def open(self, place: IndexPlace[Settings], wanted: Identity, *, building: bool) -> SearchIndex:
         """Open the index, for asking, or for indexing: then it is created if there is none.
@@ -120,22 +117,18 @@ class EngineKind(Protocol[Settings]):
             IndexMismatchError: It was not built with what is wanted.
             SearchIndexError: It cannot be opened, or there is none to ask.
         """
-        ...
 
     def renew(self, place: IndexPlace[Settings], found: Identity) -> None:
         """Count the words again of an index that other rules of words built; no model is asked."""
-        ...
 
     def inspect(self, place: IndexPlace[Settings]) -> IndexInfo | None:
         """Return what the index holds, whatever encoder built it; None if there is none."""
-        ...
 
     def begin_rebuild(self, place: IndexPlace[Settings], wanted: Identity) -> None:
         """Make room for an index of this identity, whatever the old one's identity or state.
 
         An engine may remove the old one, or keep it for its readers until `publish`.
         """
-        ...
 
     def publish(self, place: IndexPlace[Settings], built: Identity, tables: int) -> bool:
         """Let readers see what was built beside the old index; False if that is not there.
@@ -144,7 +137,6 @@ class EngineKind(Protocol[Settings]):
         unless it was built with `built` and, where an engine can count under its locks, holds as
         many `tables` as the caller has found complete.
         """
-        ...
 
     def reindex(self, place: IndexPlace[Settings]) -> None:
         """Rebuild the index with today's settings and analyzer; readers are not disturbed.
@@ -152,7 +144,6 @@ class EngineKind(Protocol[Settings]):
         Raises:
             SearchIndexError: There is no index, or it cannot be read.
         """
-        ...
 
 
 def kind_of(name: str) -> EngineKind[Any]:
