@@ -201,7 +201,7 @@ def scripts(draw: st.DrawFn) -> list[list[Person]]:
     return versions
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(scripts(), st.sampled_from(["csv", "jsonl", "parquet", "duckdb table"]), st.booleans())
 def test_whatever_is_edited_the_sample_is_true(
     tmp_path_factory: pytest.TempPathFactory,

@@ -131,7 +131,7 @@ class ArrowTable(ReadableTable):
         for part, count in zip(self.parts, self._counts, strict=True):
             inside = sorted({p - before for p in positions if before <= p < before + count})
             if inside:
-                found = part.take(inside) if part.take else picked(part.batches(), inside)
+                found = part.take(inside) if part.take else pick_rows(part.batches(), inside)
                 with self._streamed(found) as some:
                     every = range(len(inside))
                     rows = rows_at(self.connection, some, len(self.schema), every)
@@ -157,7 +157,7 @@ class ArrowTable(ReadableTable):
         return [self.comment, comments_on_columns(self.columns)]
 
 
-def picked(found: Batches, positions: Sequence[int]) -> Batches:
+def pick_rows(found: Batches, positions: Sequence[int]) -> Batches:
     """Yield the rows at ascending positions of batches, which are read no further."""
     before = 0
     for batch in found:

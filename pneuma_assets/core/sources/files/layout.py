@@ -20,7 +20,8 @@ Options = Mapping[str, str]
 class Layout:
     """How a file is read without an error, so that it need not be found out again.
 
-    `sql` stands after FROM and has one mark, for the file's name.
+    `sql` stands after FROM and has one mark, for the file's name. `partition` are the values that
+    its folders' names hold; `places` says where each column of its table stands in it.
     """
 
     sql: str
@@ -29,6 +30,14 @@ class Layout:
     lossy: bool = False
     unaligned: bool = False
     transcoded: bool = False
+    partition: Mapping[str, str | None] = field(default_factory=dict)
+    places: Sequence[int | None] = ()
+
+    def source(self, name: str) -> tuple[Relation, int]:
+        """Return what to select the file's rows from, values of folders last, and its width."""
+        width = len(self.columns)
+        source = with_partition(Relation(self.sql, (name,)), width, self.partition)
+        return source, width + len(self.partition)
 
 
 def written(options: Options) -> str:

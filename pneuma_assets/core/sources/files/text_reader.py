@@ -7,11 +7,13 @@ from functools import cached_property
 
 import duckdb
 
+from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.duckdb.relation import Relation
 from pneuma_assets.core.sources.files.json_lines import holds_rows
 from pneuma_assets.core.sources.files.source import FileSource, FormatReader
 from pneuma_assets.core.sources.files.staging import OpenTable
+from pneuma_assets.core.sources.files.storage import REPLACED
 from pneuma_assets.core.sources.files.text_table import TextTable, read_text_table
 from pneuma_assets.core.sources.opening import ReadableTable
 from pneuma_assets.core.sources.sampling import resampled_positions, wanted_keys
@@ -72,7 +74,10 @@ class _RememberedText(ReadableTable):
     def _files(self) -> OpenTable:
         """The files, opened and brought into the shape in which they were read before."""
         table = self._opened.enter_context(self._reader.text(self._ref))
-        for number, layout in enumerate(self._known.layouts if self._known else ()):
+        known = self._known.layouts if self._known else ()
+        if known and len(known) != len(table.files):
+            raise TableReadError(REPLACED)
+        for number, layout in enumerate(known):
             if layout.transcoded:
                 table.transcode(number)
         return table

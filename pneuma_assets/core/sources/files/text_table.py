@@ -14,13 +14,12 @@ from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import UNALIGNED, Row, SampledRow
 from pneuma_assets.core.sources.duckdb.relation import Relation, batches, cells, key, rows_at
 from pneuma_assets.core.sources.files import delimited, json_lines
-from pneuma_assets.core.sources.files.arrow import picked
+from pneuma_assets.core.sources.files.arrow import pick_rows
 from pneuma_assets.core.sources.files.layout import (
     WIDE,
     Layout,
     TextFile,
     is_encoding_error,
-    with_partition,
 )
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.names import readable_names
@@ -28,20 +27,18 @@ from pneuma_assets.core.sources.sampling import positions_in
 from pneuma_assets.core.tables import Column, RowMark
 
 
-def _joined(
-    layouts: Sequence[Layout], partitions: Sequence[Mapping[str, str | None]]
-) -> tuple[list[Column], list[list[int | None]]]:
-    """Join the columns of all files, and say where each file has each of them.
+def _joined(layouts: Sequence[Layout]) -> tuple[list[Column], list[Layout]]:
+    """Join the columns of all files; the layouts that are returned say where each has them.
 
     They are matched by name, whatever its case, and by how many before it have the same. The values
     of folders stand last, and hide columns of their names.
     """
     found: dict[tuple[str, int], list[Column]] = defaultdict(list)
     files = []
-    for layout, partition in zip(layouts, partitions, strict=True):
+    for layout in layouts:
         seen: Counter[str] = Counter()
         places: dict[tuple[str, int], int] = {}
-        values = [Column(name, _kind(value)) for name, value in partition.items()]
+        values = [Column(name, _kind(value)) for name, value in layout.partition.items()]
         for place, column in enumerate((*layout.columns, *values)):
             name = column.name.lower()
             slot = (name, seen[name] if place < len(layout.columns) else 0)
@@ -49,14 +46,17 @@ def _joined(
             places[slot] = place
             found[slot].append(column)
         files.append(places)
-    keys = {name.lower() for partition in partitions for name in partition}
+    keys = {name.lower() for layout in layouts for name in layout.partition}
     order = sorted(found, key=lambda slot: slot[0] in keys)
     names = readable_names([found[slot][0].name for slot in order])
     columns = [
         Column(name, _common({column.type for column in found[slot]}))
         for name, slot in zip(names, order, strict=True)
     ]
-    return columns, [[places.get(slot) for slot in order] for places in files]
+    return columns, [
+        replace(layout, places=[places.get(slot) for slot in order])
+        for layout, places in zip(layouts, files, strict=True)
+    ]
 
 
 def _kind(value: str | None) -> str:
@@ -102,14 +102,11 @@ LOSSY = "lines that do not fit the other lines were left out"
 class TextTable:
     """What reading a text table showed; with `rows`, the whole table, each row with its key.
 
-    `places` says of each file where each of the table's columns stands in it. `positions` are
-    those of the rows whose keys were `wanted`.
+    `positions` are those of the rows whose keys were `wanted`.
     """
 
     layouts: Sequence[Layout]
-    partitions: Sequence[Mapping[str, str | None]]
     columns: Sequence[Column]
-    places: Sequence[Sequence[int | None]]
     wanted: Mapping[int, int]
     positions: Mapping[int, Sequence[int]]
     rows: Sequence[Row] | None = None
@@ -138,7 +135,8 @@ class TextTable:
     def layout_size(self) -> int:
         """Bytes of memory that all else takes, about."""
         columns = len(self.columns) + sum(len(layout.columns) for layout in self.layouts)
-        places = sum(map(len, self.places)) + sum(map(len, self.positions.values()))
+        places = sum(map(len, (one.places for one in self.layouts)))
+        places += sum(map(len, self.positions.values()))
         files = sum(_COLUMN_BYTES + len(layout.sql) for layout in self.layouts)
         return files + _COLUMN_BYTES * columns + _PLACE_BYTES * places
 
@@ -163,39 +161,32 @@ class TextTable:
         """Return the rows at these positions of all files in sequence, cells as text."""
         drawn = []
         before = 0
-        for number, (layout, places) in enumerate(zip(self.layouts, self.places, strict=True)):
+        for name, layout in zip(table.files, self.layouts, strict=True):
             after = before + layout.row_count
             inside = [position - before for position in positions if before <= position < after]
-            source, width = self._source(table, number)
-            find = rows_at if width <= WIDE else _rows_of_wide
-            for row in find(table.connection, source, width, inside):
-                mark = RowMark(before + row.mark.position, row.mark.key)
-                drawn.append(SampledRow(mark, _placed(row.cells, places)))
+            if inside:
+                source, width = layout.source(name)
+                find = rows_at if width <= WIDE else _rows_of_wide
+                for row in find(table.connection, source, width, inside):
+                    mark = RowMark(before + row.mark.position, row.mark.key)
+                    drawn.append(SampledRow(mark, _placed(row.cells, layout.places)))
             before = after
         return drawn
 
     def parts(self, table: OpenTable) -> Iterator[Relation]:
         """Yield what to select each file's rows from, cells in the order of the columns."""
-        for number, places in enumerate(self.places):
-            source, width = self._source(table, number)
-            picked = ", ".join("NULL::VARCHAR" if i is None else f"c{i}" for i in places)
+        for name, layout in zip(table.files, self.layouts, strict=True):
+            source, width = layout.source(name)
+            picked = ", ".join("NULL::VARCHAR" if i is None else f"c{i}" for i in layout.places)
             yield Relation(f"(SELECT {picked} FROM {source.aliased(width)})", source.parameters)
-
-    def _source(self, table: OpenTable, number: int) -> tuple[Relation, int]:
-        layout, partition = self.layouts[number], self.partitions[number]
-        width = len(layout.columns)
-        source = Relation(layout.sql, (table.files[number],))
-        return with_partition(source, width, partition), width + len(partition)
 
 
 def _rows_of_wide(
     connection: duckdb.DuckDBPyConnection, source: Relation, width: int, positions: Sequence[int]
 ) -> list[SampledRow]:
     """Return the same as `rows_at`, by a plan of one step for all rows and one for those."""
-    if not positions:
-        return []
     columns = [Column(f"c{i}", "") for i in range(width)]
-    found = picked(batches(connection, source, columns, _WIDE_ROWS), positions)
+    found = pick_rows(batches(connection, source, columns, _WIDE_ROWS), positions)
     connection.register("picked", pa.Table.from_batches(found))
     rows = connection.execute(f"SELECT {key(width)}, {cells(width)} FROM picked").fetchall()
     connection.unregister("picked")
@@ -239,16 +230,15 @@ def read_text_table(table: OpenTable, wanted: Mapping[int, int]) -> TextTable:
             positions[row_key] += [before + position for position in inside]
         before += layout.row_count
     _require_content(table, layouts, files)
-    columns, places = _joined(layouts, table.partitions)
+    columns, layouts = _joined(layouts)
     rows: list[Row] | None = None
     if before * len(columns) <= SMALL_CELLS and all(file.rows is not None for file in files):
         rows = [
-            (*_placed(row, at), row[-1])
-            for file, at in zip(files, places, strict=True)
+            (*_placed(row, layout.places), row[-1])
+            for file, layout in zip(files, layouts, strict=True)
             for row in file.rows or ()
         ]
-    partitions = tuple(table.partitions)
-    return TextTable(layouts, partitions, columns, places, wanted, dict(positions), rows)
+    return TextTable(layouts, columns, wanted, dict(positions), rows)
 
 
 def _find_layout(table: OpenTable, number: int, file: TextFile) -> Layout:
@@ -261,7 +251,7 @@ def _find_layout(table: OpenTable, number: int, file: TextFile) -> Layout:
         table.transcode(number)
         file.name, file.transcoded = table.files[number], True
         layout = _layout(file, table.format)
-    return replace(layout, transcoded=file.transcoded)
+    return replace(layout, transcoded=file.transcoded, partition=file.partition)
 
 
 def _layout(file: TextFile, file_format: str) -> Layout:
