@@ -40,17 +40,6 @@ def test_ids(paths: tuple[str, ...], expected: dict[str, str]):
     assert {key: ref.location for key, ref in build(*paths).items()} == expected
 
 
-@pytest.mark.parametrize("newcomer", ["a.parquet", "a.CSV"])
-def test_a_table_keeps_its_id_beside_a_newcomer(newcomer: str):
-    known = {(ref.location, ref.format): ref.table_id for ref in build("a.csv").values()}
-    entries = [FileEntry(path, "1") for path in ("a.csv", newcomer)]
-    listed = list_files("s", Walk(entries), str, known).tables
-    assert {ref.location: ref.table_id for ref in listed} == {
-        "a.csv": "s/a",
-        newcomer: f"s/{newcomer}",
-    }
-
-
 def test_a_table_keeps_its_long_id_when_its_neighbour_leaves():
     known = {("a.csv", "csv"): "s/a.csv", ("a.parquet", "parquet"): "s/a"}
     (ref,) = list_files("s", Walk([FileEntry("a.csv", "1")]), str, known).tables
