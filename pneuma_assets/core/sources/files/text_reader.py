@@ -128,8 +128,8 @@ class _RememberedText(ReadableTable):
 
     def sample(self, rows: int, seed: int, kept: Sequence[RowMark]) -> list[SampledRow] | None:
         """Draw rows; where those of `kept` stand is known from the profile, or read now."""
-        wanted, text = wanted_keys(kept), self._text
-        if not text.covers(wanted):
+        wanted, text = wanted_keys(kept), self._known
+        if text is None or not text.covers(wanted):
             text = self._read(kept)
         positions = resampled_positions(text.row_count, rows, seed, kept, text.found(wanted))
         return None if positions is None else self.rows_at(positions)
