@@ -14,6 +14,7 @@ from pneuma_assets.core.sources.files import text_reader, text_table
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.files.text_table import LOSSY
+from pneuma_assets.core.tables import RowMark
 from pneuma_assets.core.text.encoding import decode, guess_encoding, transcode
 from tests.support.lake_tables import only_table
 
@@ -109,6 +110,21 @@ def test_one_reading_of_a_small_file_serves_profile_and_sample(tmp_path: Path):
     source.profile(ref)
     assert [row.cells for row in source.sample(ref, 5, 0) or ()] == [("1", "2"), ("3", "4")]
     assert storage.placed == 1
+
+
+def test_a_sample_that_is_asked_for_first_reads_a_table_once(lake, folder, monkeypatch):
+    readings = []
+    read = text_reader.read_text_table
+
+    def counted(*given):
+        readings.append(given)
+        return read(*given)
+
+    monkeypatch.setattr(text_table, "SMALL_BYTES", 0)
+    monkeypatch.setattr(text_reader, "read_text_table", counted)
+    (folder / "a.csv").write_text("a,b\n1,2\n3,4\n")
+    assert lake.sample(only_table(lake), 1, 0, [RowMark(0, 7)])
+    assert len(readings) == 1
 
 
 def write_sparse(path: Path, rows: int, keys: int) -> None:
