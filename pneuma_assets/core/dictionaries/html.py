@@ -119,19 +119,19 @@ def _outer(root: "_Element") -> "Iterator[_Element]":
 def _definitions(element: "_Element") -> Iterator[Cells]:
     """Yield a row a term; terms that stand together share what follows them."""
     terms: list[str] = []
-    told = False
+    defined = False
     for child in element.iterfind(".//*"):
         if child.tag not in ("dt", "dd") or next(child.iterancestors("dl")) is not element:
             continue
         text = _words(child)
         if child.tag == "dt":
-            if told:
+            if defined:
                 terms.clear()
             if len(terms) < _TERMS_TOGETHER:
                 terms.append(text)
-            told = False
+            defined = False
         else:
-            told = True
+            defined = True
             if says_something(text):
                 yield from ((term, text) for term in terms)
 
@@ -257,8 +257,9 @@ def described_rows(rows: Sequence[Cells], *, about_columns: bool = False) -> Glo
     text = next((at for at, title in enumerate(titles) if title in TELLING and at != name), None)
     if name is not None and text is not None:
         last = max(name, text)
-        told = [(row[name], row[text]) for row in rows[1:_ROWS] if last < len(row) and row[text]]
-        return Glossary("", told, about_columns=True)
+        long = (row for row in rows[1:_ROWS] if last < len(row))
+        described = [(row[name], row[text]) for row in long if row[text]]
+        return Glossary("", described, about_columns=True)
     if name is None or titles[name] in _VAGUE:
         return Glossary("", rows[:_ROWS], rows[0], about_columns)
     kept = [at for at, title in enumerate(titles) if title not in _NOT_TELLING]

@@ -79,15 +79,15 @@ def lists_in(text: str) -> Iterator[list[Cells]]:
     open_entries: list[_Entry] = []
     for line in text.expandtabs(4).splitlines():
         line = line[:_LINE_CHARACTERS]  # noqa: PLW2901 (the rest of it is not looked at)
-        said = line.strip()
-        if not said:
+        stripped = line.strip()
+        if not stripped:
             continue
         indent = len(line) - len(line.lstrip())
         open_entries = [entry for entry in open_entries if entry.indent < indent]
         for entry in open_entries:
             if sum(map(len, entry.text)) < TEXT_CHARACTERS:
-                entry.text.append(said)
-        marked, body = without_mark(said)
+                entry.text.append(stripped)
+        marked, body = without_mark(stripped)
         split = split_entry(body, marked=marked)
         if split is not None:
             entry = _Entry(indent, split[0], [split[1]] if split[1] else [])
@@ -138,10 +138,10 @@ def says_something(text: str) -> bool:
     return worded and _NOTHING.fullmatch(text) is None
 
 
-def without_mark(said: str) -> tuple[bool, str]:
+def without_mark(line: str) -> tuple[bool, str]:
     """Tell whether a line is marked as an item of a list, and return it without the mark."""
-    mark = _MARK.match(said)
-    return (True, said[mark.end() :]) if mark else (False, said)
+    mark = _MARK.match(line)
+    return (True, line[mark.end() :]) if mark else (False, line)
 
 
 _ABOUT_COLUMNS = frozenset({
@@ -173,10 +173,10 @@ _TABLES = frozenset({"tables", "resources", "datasets"})
 _DEEPEST = 40
 
 
-def lists_of(content: Any, depth: int = 0, *, held: bool = False) -> Iterator[Glossary]:
+def lists_of(content: Any, depth: int = 0, *, of_columns: bool = False) -> Iterator[Glossary]:
     """Yield the lists of names and meanings in a JSON document, or a part of it at some depth.
 
-    `held` says that the key above it says that it is about columns.
+    `of_columns` says that the key above it says that it is about columns.
     """
     if depth > _DEEPEST:
         return
@@ -184,7 +184,7 @@ def lists_of(content: Any, depth: int = 0, *, held: bool = False) -> Iterator[Gl
         inside = [part for part in content if isinstance(part, dict)]
         named = ((_first_text(part, _NAME_KEYS), part) for part in inside)
         rows = _rows((name, part) for name, part in named if name)
-        yield Glossary("", rows, about_columns=held)
+        yield Glossary("", rows, about_columns=of_columns)
         parts = [("", part) for part in content]
     elif isinstance(content, dict):
         parts = [(str(key).lower(), value) for key, value in content.items()]
@@ -198,7 +198,7 @@ def lists_of(content: Any, depth: int = 0, *, held: bool = False) -> Iterator[Gl
     else:
         return
     for key, part in parts:
-        yield from lists_of(part, depth + 1, held=key in _HOLDERS)
+        yield from lists_of(part, depth + 1, of_columns=key in _HOLDERS)
 
 
 def _first_text(part: Mapping[Any, Any], keys: Sequence[str]) -> str | None:

@@ -174,8 +174,8 @@ def _by_name(parts: Any) -> list[tuple[set[str], Any]] | None:
 
 def _names_in(part: Mapping[str, Any]) -> set[str]:
     """Return what a part calls its table: as it stands there, and the file of an address."""
-    said = {str(part[key]) for key in _NAME_KEYS if isinstance(part.get(key), str)}
-    return said | {text.rpartition("/")[2] for text in said}
+    names = {str(part[key]) for key in _NAME_KEYS if isinstance(part.get(key), str)}
+    return names | {text.rpartition("/")[2] for text in names}
 
 
 def _is_table(part: Any) -> bool:

@@ -214,18 +214,18 @@ def _arrow_type(kind: Any) -> pa.DataType:
     return _SIMPLE.get(str(kind), pa.string())
 
 
-def _type_in_words(kind: Any, named: dict[str, Any], told: set[str]) -> str:
+def _type_in_words(kind: Any, named: dict[str, Any], shown: set[str]) -> str:
     """Return a type with all that is inside it, each record once: they may hold themselves."""
-    words = partial(_type_in_words, named=named, told=told)
+    words = partial(_type_in_words, named=named, shown=shown)
     if isinstance(kind, str):
-        return words(named[kind]) if kind in named and kind not in told else kind
+        return words(named[kind]) if kind in named and kind not in shown else kind
     if isinstance(kind, list):
         others = [words(one) for one in kind if one != "null"]
         return others[0] if len(others) == 1 else f"UNION({', '.join(others)})"
     what = kind["type"]
     if what in ("record", "error"):
         named[kind["name"]] = kind
-        told.add(kind["name"])
+        shown.add(kind["name"])
         fields = (f"{quote_identifier(one['name'])} {words(one['type'])}" for one in kind["fields"])
         return f"STRUCT({', '.join(fields)})"
     if what == "array":

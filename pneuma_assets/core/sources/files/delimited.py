@@ -46,14 +46,14 @@ def _decimal_columns(file: TextFile, sql: str, kinds: Sequence[str], delimiter: 
     for rows in (f" LIMIT {_FIRST_ROWS}", ""):
         if not found:
             return []
-        told = (
+        checks = (
             f"bool_and(CASE WHEN c{at} NOT IN ({_NULLS}) "
             f"THEN regexp_full_match(c{at}, {literal(_NUMBER)}) END), "
             f"bool_or(regexp_full_match(c{at}, {literal(_CERTAIN if by_commas else _LIKELY)}))"
             for at in found
         )
         cells = f"SELECT * FROM {Relation(sql).aliased(len(kinds))}{rows}"
-        (answers,) = file.ask(f"SELECT {', '.join(told)} FROM ({cells})").fetchall()
+        (answers,) = file.ask(f"SELECT {', '.join(checks)} FROM ({cells})").fetchall()
         pairs = zip(found, answers[::2], answers[1::2], strict=True)
         found = [at for at, every, one in pairs if every and (one or rows)]
     return found
@@ -303,9 +303,9 @@ def _retyped(
     """Take the types of columns in which later values do not fit from a look at all rows."""
     kinds = ["VARCHAR"] * len(columns)
     try:
-        anew = _sniff(file, {**options, "sample_size": "-1"}).columns
+        again = _sniff(file, {**options, "sample_size": "-1"}).columns
     except duckdb.OutOfMemoryException:
-        anew = ()
-    if len(anew) == len(columns):
-        kinds = [kind for _, kind in anew]
+        again = ()
+    if len(again) == len(columns):
+        kinds = [kind for _, kind in again]
     return [(name, kinds[i] if misfits[i] else kind) for i, (name, kind) in enumerate(columns)]

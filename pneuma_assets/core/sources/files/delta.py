@@ -75,8 +75,8 @@ class DeltaReader(ArrowReader):
             Column(
                 field.name,
                 kind,
-                one_line(_told(field, "comment"), _COMMENT_CHARACTERS),
-                _told(field, "delta.columnMapping.id") if mapped else "",
+                one_line(_metadata(field, "comment"), _COMMENT_CHARACTERS),
+                _metadata(field, "delta.columnMapping.id") if mapped else "",
             )
             for field, kind in zip(schema, shown, strict=True)
         ]
@@ -234,7 +234,7 @@ def _types(connection: duckdb.DuckDBPyConnection, fields: Iterable[pa.Field]) ->
     return [kind for _, kind, *_ in found]
 
 
-def _told(field: pa.Field, name: str) -> str:
+def _metadata(field: pa.Field, name: str) -> str:
     value: bytes = (field.metadata or {}).get(name.encode(), b"")
     return value.decode("utf-8", "replace")
 
@@ -248,7 +248,7 @@ def _physical(field: pa.Field) -> pa.Field:
         kind = pa.list_(_physical(kind.value_field))
     elif pa.types.is_map(kind):
         kind = pa.map_(_physical(kind.key_field), _physical(kind.item_field))
-    return pa.field(_told(field, _PHYSICAL) or field.name, kind)
+    return pa.field(_metadata(field, _PHYSICAL) or field.name, kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,9 +221,9 @@ class _Lister:
         for entry in data:
             folder, _, name = entry.path.rpartition("/")
             # One of Spark's that is no part of its folder was written by a job that has not ended.
-            said = None if parse_part_name(name) else parse_file_name(name)
-            if (said := self._part(entry) or said) is not None:
-                self._add(entry, said)
+            parsed = None if parse_part_name(name) else parse_file_name(name)
+            if (parsed := self._part(entry) or parsed) is not None:
+                self._add(entry, parsed)
         for entry in entries:
             folder, _, name = entry.path.rpartition("/")
             if self._part(entry):
@@ -294,15 +294,15 @@ class _Lister:
         folder, _, name = entry.path.rpartition("/")
         return self._parts.get(folder, {}).get(name)
 
-    def _add(self, entry: FileEntry, said: FileName, *, unsure: bool = False) -> None:
+    def _add(self, entry: FileEntry, parsed: FileName, *, unsure: bool = False) -> None:
         """Count a file to its table: itself, or the folder of its partitions or parts."""
         folder, _, name = entry.path.rpartition("/")
         root = _partition_root(folder)
         if root is None and not unsure and self._part(entry):
             root = folder
-        table = Candidate(folder, said.stem, name, said.format, entry.path)
+        table = Candidate(folder, parsed.stem, name, parsed.format, entry.path)
         if root is not None:
-            table = self._folder(root, said.format)
+            table = self._folder(root, parsed.format)
         table.unsure = unsure
         self._candidates.setdefault((table.location, table.format), table).files.append(entry)
 
@@ -312,12 +312,12 @@ class _Lister:
         named = {(t.folder, name) for t in tables for name in (t.stem, t.file_name)}
         for entry in data:
             folder, _, name = entry.path.rpartition("/")
-            said = parse_json_name(name)
-            is_part = self._part(entry) or parse_part_name(name)
-            if said is None or is_part or (folder, said.stem) in named or is_folder_document(name):
+            parsed = parse_json_name(name)
+            is_other = self._part(entry) or parse_part_name(name) or is_folder_document(name)
+            if parsed is None or is_other or (folder, parsed.stem) in named:
                 continue
             self._documents.pop((folder, document_key(name) or ""), None)
-            self._add(entry, said, unsure=True)
+            self._add(entry, parsed, unsure=True)
 
     def _drop_aliases(self) -> None:
         """Keep one of the names of a file: its own where that is listed, else a link's."""

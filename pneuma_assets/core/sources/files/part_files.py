@@ -123,12 +123,13 @@ def folder_files(walk: Walk, folder: str, file_format: str) -> Sequence[FileEntr
     for entry in walk.entries:
         above, _, name = entry.path.rpartition("/")
         inside = entry.path.removeprefix(folder).split("/")[:-1]
-        said = parts.get(above, {}).get(name)
-        if said is None and any(map(is_partition, inside)) and TEMPORARY not in inside:
-            said = None if parse_part_name(name) else parse_file_name(name) or parse_json_name(name)
-        elif inside and not any(map(is_partition, inside)):
-            said = None
-        if said is not None and said.format == file_format:
+        parsed = parts.get(above, {}).get(name)
+        in_partition = any(map(is_partition, inside))
+        if inside and not in_partition:
+            parsed = None
+        elif in_partition and TEMPORARY not in inside and not _PART.fullmatch(name):
+            parsed = parsed or parse_file_name(name) or parse_json_name(name)
+        if parsed is not None and parsed.format == file_format:
             found.append(entry)
     return found
 

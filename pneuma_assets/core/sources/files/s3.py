@@ -109,8 +109,8 @@ def _split(path: str) -> tuple[str, str]:
     return bucket, key
 
 
-def _entry(path: str, size: int, said: Any) -> dict[str, Any]:
-    times = {"ETag": said.get("ETag", ""), "LastModified": said.get("LastModified")}
+def _entry(path: str, size: int, reply: Any) -> dict[str, Any]:
+    times = {"ETag": reply.get("ETag", ""), "LastModified": reply.get("LastModified")}
     return {"name": path, "size": size, "type": "file", **times}
 
 

@@ -51,9 +51,9 @@ class SqsMailbox:
                 break
             for message in messages:
                 handles.append(message["ReceiptHandle"])
-                told = addresses_in(message.get("Body", ""))
-                unread += told is None
-                addresses.update(dict.fromkeys(told or ()))
+                found = addresses_in(message.get("Body", ""))
+                unread += found is None
+                addresses.update(dict.fromkeys(found or ()))
         return Messages(handles, list(addresses), unread)
 
     def discard(self, messages: Messages) -> None:
@@ -112,8 +112,8 @@ def _parsed(text: str) -> Any:
     return json.loads(text)
 
 
-def _address(told: Any, spelled: Callable[[str], str]) -> str:
-    bucket, key = told["bucket"]["name"], told["object"]["key"]
+def _address(event: Any, spelled: Callable[[str], str]) -> str:
+    bucket, key = event["bucket"]["name"], event["object"]["key"]
     if not (isinstance(bucket, str) and isinstance(key, str)):
         raise TypeError("bucket and key are texts")
     return f"s3://{bucket}/{spelled(key)}"
