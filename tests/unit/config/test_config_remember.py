@@ -163,7 +163,7 @@ def test_two_processes_remember_at_once(tmp_path):
 
 
 @given(st.text(max_size=80), st.sets(st.text(max_size=5), max_size=3))
-def testsource_names_are_always_valid_and_unique(name, taken):
+def test_source_names_are_always_valid_and_unique(name, taken):
     from pydantic import TypeAdapter
 
     from pneuma_assets.core.config.values import SourceName
