@@ -157,6 +157,8 @@ def key_path(keys: Path) -> str:
     """Write keys the way people do: `sources[0].path`."""
     text = ""
     for key in keys:
+        if key == "[key]":  # what pydantic says of a key itself
+            continue
         if isinstance(key, int):
             text += f"[{key}]"
         else:

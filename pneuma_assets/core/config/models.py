@@ -35,6 +35,14 @@ class ModelConfig(Section):
     device: str = Field("auto", min_length=1, description="'auto', 'cpu', 'cuda', 'cuda:1', 'mps'.")
     dtype: Literal["auto", "float32", "bfloat16", "float16", "4bit"] = "auto"
 
+    @field_validator("model", mode="after")
+    @classmethod
+    def _is_no_address(cls, model: str) -> str:
+        """Refuse what may hold a password, and would be looked for on the hub."""
+        if "://" in model:
+            raise ValueError("is an address; set endpoint_url to it, and model to its model's name")
+        return model
+
     @property
     def shows_values(self) -> bool:
         """Whether the model may be shown what tables hold."""

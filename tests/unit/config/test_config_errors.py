@@ -83,6 +83,11 @@ CASES = {
         "models: {gpt: {model: m, endpoint_url: 'http://h/v1'}}\nencoder: {model: gpt}\n",
         ["line 2: encoder.model: the encoder runs in this process"],
     ),
+    "number as a model's name": ("models: {1: {model: m}}\n", ["models[1]: 1 is not a text"]),
+    "address as a model": (
+        "judge: {model: 'http://me:hunter2@host/v1'}\n",
+        ["judge.model.model: 'http://***@host/v1'", "is an address; set endpoint_url to it"],
+    ),
     "key of another version": (
         "narration: {enabled: true}\n",
         ["narration.enabled: unknown key; known here: model"],
