@@ -68,7 +68,7 @@ Arrays = tuple[npt.NDArray[np.float32], ...]
 
 _TEXT_BYTES, _SCORE_BYTES = 16_000_000, 64_000_000
 """Bounds of what is remembered; scores take 4 bytes a block, an entry of evidence and a table."""
-_EVIDENCE_BYTES = 16_000_000
+_EVIDENCE_BYTES = 8_000_000
 """Of the evidence that was read last."""
 _PART_BYTES, _PART_SCORE_BYTES = 256_000_000, 8_000_000
 """Of what different askers see, and of the scores that each of these remembers."""
