@@ -65,10 +65,8 @@ class OwnedAssetKeys:
 
     def published(self) -> dict[str, PublishedPage]:
         """Return what was last told under each key that this deployment has made."""
-        return {
-            row.asset_key: PublishedPage(row.table_id, row.updated_at, row.problem)
-            for row in self._db.read(select(pages))
-        }
+        found = self._db.read(select(pages))
+        return {r.asset_key: PublishedPage(r.table_id, r.updated_at, r.problem) for r in found}
 
     def fingerprint(self) -> str:
         """Return what is another one when any table's page is to say something else."""

@@ -31,14 +31,9 @@ _columns, _corrected = column_descriptions.c, corrections.c
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What a person says of a table, or of a column of it.
+    """What a person says of a table (`column` is None) or a column: one line, by the store's clock.
 
-    Attributes:
-        table_id: The table.
-        column: The column's name; None: it is about the table itself.
-        text: One line; empty where the person only rejects what is said.
-        author: Who.
-        said_at: When, in seconds since 1970 by the store's clock.
+    The text is empty where the person only rejects what machines and documents say.
     """
 
     table_id: str

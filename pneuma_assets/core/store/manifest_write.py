@@ -60,18 +60,15 @@ JOIN_NAME_CHARS = 100
 
 
 def keep_manifest(store: Store, deployment: Deployment, *, forced: bool = False) -> bool:
-    """Write the manifest anew if the store or the deployment file says something else than it did.
+    """Write the manifest if the store or the deployment says something else; tells whether it was.
 
-    Asked whenever a run or a tick has opened the store, so that it comes into being also where
+    Done whenever a run or a tick has opened the store, so that it comes into being also where
     nothing waits to be indexed. What that costs is a few short queries.
 
     Args:
         store: What the tables are read from.
         deployment: Names the sources, and whose tables these are.
         forced: Do not ask whether anything changed.
-
-    Returns:
-        Whether it was written.
 
     Raises:
         StateError: It cannot be written, or the store not be read.
@@ -175,39 +172,32 @@ def pages_of(
     shown = {table.table_id: _columns_of(table) for table in unsaid if table.columns}
     shown |= {table_id: one.text for table_id, one in said.items()}
     problems = problems_by_table(store.problems.all())
-    deps = _deps(store, {r.table_id: keys[r.table_id] for r in paged})
-    joins = joins_of_pages(store, {record.table_id for record in paged})
+    mine = {r.table_id: keys[r.table_id] for r in paged}
+    deps = {
+        table_id: tuple(mine[one] for one in sorted(others & mine.keys())[:MOST_DEPS])
+        for table_id, others in store.edges.derived().items()
+    }
+    joins = joins_of_pages(store, mine.keys())
     outside = {i: list(said.values()) for i, said in store.edges.fields().items()}
-    return [
-        TablePage(
-            record.table_id,
-            record.source,
-            keys[record.table_id],
-            shown.get(record.table_id, ""),
-            addresses[record.table_id].name,
-            addresses[record.table_id].uri,
-            _kinds(addresses[record.table_id], outside.get(record.table_id, ())),
-            _listed(outside, record.table_id, "owners"),
-            problem=problems.get(record.table_id),
+
+    def page_of(record: TableRecord) -> TablePage:
+        table_id, address = record.table_id, addresses[record.table_id]
+        told = outside.get(table_id, ())
+        return TablePage(
+            *(table_id, record.source, keys[table_id], shown.get(table_id, "")),
+            *(address.name, address.uri, _kinds(address, told)),
+            owners=_distinct(one.owners for one in told),
+            problem=problems.get(table_id),
             updated_at=record.updated_at,
             indexed=record.indexed_at is not None,
-            deps=deps.get(record.table_id, ()),
-            joins=tuple(joins.get(record.table_id, ())),
-            tags=_listed(outside, record.table_id, "tags"),
-            assets=_listed(outside, record.table_id, "assets"),
-            facts=_listed(outside, record.table_id, "facts"),
+            deps=deps.get(table_id, ()),
+            joins=tuple(joins.get(table_id, ())),
+            tags=_distinct(one.tags for one in told),
+            assets=_distinct(one.assets for one in told),
+            facts=_distinct(one.facts for one in told),
         )
-        for record in paged
-    ]
 
-
-def _deps(store: Store, keys: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the keys of the pages of the tables that each table with a page is built from."""
-    return {
-        table_id: tuple(keys[one] for one in sorted(others & keys.keys())[:MOST_DEPS])
-        for table_id, others in store.edges.derived().items()
-        if table_id in keys
-    }
+    return [page_of(record) for record in paged]
 
 
 def _columns(store: Store, table_id: str) -> Sequence[Column]:
@@ -220,11 +210,7 @@ def _columns_of(table: Table) -> str:
     return f"Columns: {', '.join(named)}{f' and {more} more' if more else ''}."
 
 
-def _listed(
-    outside: Mapping[str, Sequence[TableFields]], table_id: str, name: str
-) -> tuple[str, ...]:
-    """Return what anybody says in one field of a table, each once."""
-    said = (getattr(one, name) for one in outside.get(table_id, ()))
+def _distinct(said: Iterable[Iterable[str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for some in said for one in some))
 
 

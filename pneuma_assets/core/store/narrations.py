@@ -40,10 +40,8 @@ _NOTHING = Description("", Provenance.MODEL, "")
 class AnswerKey:
     """Whose answers, and to what.
 
-    Attributes:
-        model: Names the model, the prompt's version and the length of an answer.
-        of_table: Whether the prompt shows more of a table than its schema, so that an answer
-            belongs to that table; else it belongs to all tables with that schema.
+    `model` names the model, the prompt's version and the length of an answer. Where the prompt
+    shows more than a schema, an answer is `of_table`; else of all tables with that schema.
     """
 
     model: str

@@ -6,10 +6,10 @@ A measurement holds none of them, only which question had its table at which pla
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import Row, delete, func, insert, select, update
 
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.key_values import get_json, put_json
@@ -35,7 +35,7 @@ _ARRIVED = "mined questions arrivals"
 _TAG = 16
 """Letters of the hash by which a table is known there."""
 
-_QUESTIONS = select(mined_questions).order_by(mined_questions.c.number)
+_MINED = [column for column in mined_questions.c if column.name != "number"]
 _MEASUREMENTS = select(measurements).order_by(measurements.c.number)
 _NEWEST = select(func.max(measurements.c.number)).scalar_subquery()
 
@@ -102,13 +102,8 @@ class Questions:
 
     def all(self) -> list[MinedQuestion]:
         """Return all questions, in the order in which they were made."""
-        return [
-            MinedQuestion(
-                *(row.question_id, row.kind, row.table_id, row.question, json.loads(row.made)),
-                row.version,
-            )
-            for row in self._db.read(_QUESTIONS)
-        ]
+        found = self._db.read(select(*_MINED).order_by(mined_questions.c.number))
+        return [MinedQuestion(**{**row._mapping, "made": json.loads(row.made)}) for row in found]
 
     def replace(self, questions: Sequence[MinedQuestion], seen: Mapping[str, float]) -> None:
         """Make these the questions, as one act; the history stays.
@@ -123,7 +118,10 @@ class Questions:
             connection.execute(delete(mined_questions))
             still = self.still(seen)
             same = (one for one in questions if one.table_id in still)
-            rows = [_row(number, one) for number, one in enumerate(same)]
+            rows = [
+                {**asdict(one), "made": json.dumps(one.made, ensure_ascii=False), "number": number}
+                for number, one in enumerate(same)
+            ]
             insert_rows(connection, mined_questions, rows)
         self._db.checkpoint()
 
@@ -151,12 +149,7 @@ class Questions:
 
     def measurements(self) -> list[Measurement]:
         """Return all measurements, the oldest first."""
-        found = []
-        for row in self._db.read(_MEASUREMENTS):
-            places, newer = _read(json.loads(row.places))
-            told = row.number, row.measured_at, row.key, json.loads(row.figures), places
-            found.append(Measurement(*told, bool(row.accepted), newer))
-        return found
+        return [_measurement_of(row) for row in self._db.read(_MEASUREMENTS)]
 
     def arrivals(self, table_ids: Collection[str]) -> dict[str, int]:
         """Return of tables the number of the first measurement at which they were there.
@@ -221,26 +214,15 @@ class Questions:
             put_json(connection, _TRIED, [key, cause])
 
 
-def _read(
-    kept: Mapping[str, int | list[int | None] | None],
-) -> tuple[dict[str, int | None], dict[str, list[int]]]:
-    """Return places, and which newer tables stood before them, of a measurement as it is kept."""
-    places = {one: place[0] if isinstance(place, list) else place for one, place in kept.items()}
-    newer = {
-        one: [number for number in place[1:] if number is not None]
-        for one, place in kept.items()
-        if isinstance(place, list)
+def _measurement_of(row: Row[Any]) -> Measurement:
+    """Return a measurement, whose places are kept with what is newer where anything is."""
+    kept = {
+        one: place if isinstance(place, list) else [place]
+        for one, place in json.loads(row.places).items()
     }
-    return places, newer
-
-
-def _row(number: int, one: MinedQuestion) -> dict[str, Any]:
-    return {
-        "question_id": one.question_id,
-        "number": number,
-        "kind": one.kind,
-        "table_id": one.table_id,
-        "question": one.question,
-        "made": json.dumps(dict(one.made), ensure_ascii=False),
-        "version": one.version,
-    }
+    return Measurement(
+        *(row.number, row.measured_at, row.key, json.loads(row.figures)),
+        places={one: place for one, (place, *_) in kept.items()},
+        accepted=bool(row.accepted),
+        newer={one: newer for one, (_, *newer) in kept.items() if newer},
+    )

@@ -61,11 +61,7 @@ class RemovalRule:
         return absent >= self.least and absent > self.share * seen
 
     def of_a_bare_source(self) -> "RemovalRule":
-        """Return what holds where there is nothing at all any more: however few tables there were.
-
-        Whoever deletes the last table of a folder by hand accepts it; a lake of three tables on a
-        disk that is not mounted is not lost.
-        """
+        """Return what holds where nothing at all is left: a small lake may be away as a whole."""
         return RemovalRule(self.share, 1)
 
 
@@ -74,15 +70,10 @@ CAREFUL = RemovalRule()
 
 
 def held_among(absent: Mapping[str, Any], seen: int, rule: RemovalRule | None) -> set[str]:
-    """Return which absent tables are held, by their rows in the work list.
+    """Return which of the absent tables of a listing, which should have `seen` so many, are held.
 
     Those that were held before count among the absent, so that tables cannot leave piecemeal, and
-    stay held however few are left of them.
-
-    Args:
-        absent: The tables that a listing should have shown, by id; each row says `held_since`.
-        seen: How many it should have shown in all.
-        rule: None: a person has said that all of them were meant to go.
+    stay held however few are left of them. Without a `rule` a person lets all of them go.
     """
     if rule is None:
         return set()
