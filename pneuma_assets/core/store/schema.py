@@ -96,6 +96,10 @@ def _real(name: str) -> Column[Any]:
     return Column(name, Real, nullable=False)
 
 
+def _count(name: str) -> Column[Any]:
+    return Column(name, Integer, nullable=False, server_default=text("0"))
+
+
 def _data(name: str) -> Column[Any]:
     return Column(name, LargeBinary, nullable=False)
 
@@ -106,43 +110,18 @@ meta = _table("meta", _key("key"), _text("value"))
 tables = _table(
     "tables",
     _key("table_id"),
-    _text("source"),
-    _text("location"),
-    _text("format"),
-    _text("version"),
-    _text("context_locations"),
-    _text("state"),
-    Column("attempts", Integer, nullable=False, server_default=text("0")),
-    _maybe("claimed_by"),
-    _maybe("claimed_version"),
-    _maybe("columns"),
-    Column("row_count", Whole),
+    *map(_text, ("source", "location", "format", "version", "context_locations", "state")),
+    _text("stage", server_default="listed"),
     _text("comment", server_default=""),
     _text("notes", server_default="[]"),
-    _maybe("indexed_version"),
-    _maybe("indexed_schema_hash"),
-    Column("indexed_row_count", Whole),
-    Column("sampled_row_count", Whole),
-    Column("deaths", Integer, nullable=False, server_default=text("0")),
-    Column("indexed_at", Real),
-    Column("block_count", Integer),
-    _maybe("sampled_rows"),
-    _text("stage", server_default="listed"),
-    Column("column_count", Integer),
-    Column("updated_at", Real),
-    Column("held_since", Real),
-    _maybe("identity"),
-    _maybe("activity"),
-    _maybe("readers"),
-    Column("queries", Real),
-    _maybe("relations"),
-    _maybe("told_readers"),
-    _maybe("copy_of"),
-    _maybe("seen_copy_of"),
-    Column("changed_at", Real),
-    Column("waits_since", Real),
-    Column("retry_at", Real),
-    _maybe("renamed_to"),
+    *(_count(name) for name in ("attempts", "deaths")),
+    *map(_maybe, ("identity", "activity", "readers", "told_readers", "relations", "columns")),
+    *map(_maybe, ("claimed_by", "claimed_version", "indexed_version", "indexed_schema_hash")),
+    *map(_maybe, ("sampled_rows", "copy_of", "seen_copy_of", "renamed_to")),
+    *(Column(name, Integer) for name in ("column_count", "block_count")),
+    *(Column(name, Whole) for name in ("row_count", "indexed_row_count", "sampled_row_count")),
+    *(Column(name, Real) for name in ("updated_at", "changed_at", "waits_since", "held_since")),
+    *(Column(name, Real) for name in ("retry_at", "indexed_at", "queries")),
     CheckConstraint("state IN ('pending', 'indexed', 'failed', 'gone')", name="known_state"),
 )
 Index("tables_by_state", tables.c.state, tables.c.table_id)
@@ -267,7 +246,7 @@ joins = _table(
 view_joins = _table(
     "view_joins",
     *(_key("origin"), *_joined(), Column("share", Real)),
-    Column("compared", Integer, nullable=False, server_default=text("0")),
+    _count("compared"),
     Index("view_joins_table", "table_id"),
     Index("view_joins_other", "other"),
 )

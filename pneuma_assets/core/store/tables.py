@@ -128,11 +128,10 @@ class TableState(StrEnum):
 class TableRecord:
     """What is known of a table, for people: state, size, and when it was indexed.
 
-    One with `held_since` is absent from its source since then, and held (see `removals`). One that
-    failed was tried `attempts` times since it changed or a person asked last, and sensors let it be
-    tried again at `retry_at`. `updated_at` is when its data was written or, where its source
-    does not tell, when it was last seen to have changed; None where neither is known.
-    Not its columns, only how many: reading those of 10,000 tables takes a second.
+    One with `held_since` is absent from its source since then (see `removals`). One that failed was
+    tried `attempts` times since it changed or a person asked last, and sensors let it be tried
+    again at `retry_at`. `updated_at` is when its data was written or, where its source does not
+    tell, seen to have changed. Not its columns: reading those of 10,000 tables takes a second.
     """
 
     table_id: str
