@@ -57,27 +57,22 @@ class Declared(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who says that tables belong together, and all that it says.
-
-    Attributes:
-        name: Names it, for people too.
-        digest: Of all that its edges were made of.
-        names: The names of tables that it uses, as it folds them, known here or not.
-        edges: What it says, of tables that are known.
-        told: What it tells of tables in people's words, by their ids.
-        dialect: By which its names are compared; empty: any capitals.
-        joins: By which columns its queries join tables that are known.
-        fields: What it tells of these tables, in fields.
-    """
+    """Who says that tables belong together, and all that it says of tables that are known."""
 
     name: str
     digest: str
+    """Of all that its edges were made of."""
     names: tuple[TableName, ...] = ()
+    """The names of tables that it uses, as it folds them, known here or not."""
     edges: tuple[Edge, ...] = ()
     told: dict[str, str] = field(default_factory=dict)
+    """In people's words, by table id."""
     dialect: str = ""
+    """By which its names are compared; empty: any capitals."""
     joins: tuple[JoinEdge, ...] = ()
+    """By which columns its queries join tables."""
     fields: Mapping[str, TableFields] = field(default_factory=dict)
+    """What is told of tables, in fields."""
 
 
 class Known(NamedTuple):

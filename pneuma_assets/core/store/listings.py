@@ -333,32 +333,27 @@ def _new_row(source: str, ref: TableRef, now: float) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What is to become of the tables of a source.
-
-    Attributes:
-        new: Tables that nobody knew.
-        changed: Those that are not as they were, or were gone.
-        unchanged: How many are.
-        retold: Those of these of which the listing tells something else than it did.
-        back: Those that were held and are listed again.
-        gone: Those that have left.
-        newly_held: Those that are held from now on.
-        held: All that are held now.
-        known: How many there were, held ones included.
-        renamed: What tables are called now, by their id before: neither new nor gone. What is known
-            of them moves to a row of the new name, be it one of `new` or of `changed`.
-    """
+    """What is to become of the tables of a source."""
 
     new: Sequence[TableRef]
+    """Tables that nobody knew."""
     changed: Sequence[TableRef]
+    """Those that are not as they were, or were gone."""
     unchanged: int
+    """How many are."""
     retold: Sequence[TableRef]
+    """Those of these of which the listing tells something else than it did."""
     back: Sequence[str]
+    """Those that were held and are listed again."""
     gone: Sequence[str]
     newly_held: Sequence[str]
     held: Sequence[str]
+    """All that are held now."""
     known: int
+    """How many there were, held ones included."""
     renamed: Mapping[str, str] = field(default_factory=dict)
+    """What tables are called now, by their id before: neither new nor gone. What is known of them
+    moves to a row of the new name, be it one of `new` or of `changed`."""
 
     def counts(self) -> Reconciliation:
         """Return how many of each there are."""

@@ -66,41 +66,39 @@ class PageJoin:
 class TablePage:
     """What the page of a table shows before any event of it is read.
 
-    Attributes:
-        table_id: The table.
-        source: The source it is in.
-        key: Its asset key, parts joined by '/'.
-        description: What people wrote of it; empty where nobody did.
-        table_name: Its name as its own engine spells it, or a file's path.
-        uri: Its address; None where its kind of source knows none.
-        kinds: What keeps it, at most three.
-        owners: E-mail addresses, teams ('team:x'), and whom else others name.
-        problem: What keeps it from being indexed as it should; None where nothing does.
-        updated_at: When its data last changed, in seconds since 1970; None where nobody knows.
-        indexed: Whether it was ever made searchable.
-        deps: The asset keys of the tables that it is built from, parts joined by '/'.
-        tags: Words that others sorted it by, or `name=value`.
-        assets: The keys of others' assets that are this table, parts joined by '/'.
-        facts: What else others say of it: what reads it, what is checked of it.
-        joins: How it can be joined with other tables that have a page, the surest first.
+    Asset keys are written with their parts joined by '/'.
     """
 
     table_id: str
     source: str
     key: str
+    """Its asset key."""
     description: str
+    """What people wrote of it; empty where nobody did."""
     table_name: str
+    """Its name as its own engine spells it, or a file's path."""
     uri: str | None
+    """Its address; None where its kind of source knows none."""
     kinds: tuple[str, ...] = ()
+    """What keeps it, at most three."""
     owners: tuple[str, ...] = ()
+    """E-mail addresses, teams ('team:x'), and whom else others name."""
     problem: str | None = None
+    """What keeps it from being indexed as it should."""
     updated_at: float | None = None
+    """When its data last changed, in seconds since 1970; None where nobody knows."""
     indexed: bool = True
+    """Whether it was ever made searchable."""
     deps: tuple[str, ...] = ()
+    """The asset keys of the tables that it is built from."""
     joins: tuple[PageJoin, ...] = ()
+    """How it can be joined with other tables that have a page, the surest first."""
     tags: tuple[str, ...] = ()
+    """Words that others sorted it by, or `name=value`."""
     assets: tuple[str, ...] = ()
+    """The keys of others' assets that are this table."""
     facts: tuple[str, ...] = ()
+    """What else others say of it: what reads it, what is checked of it."""
 
 
 @dataclass(frozen=True, slots=True)

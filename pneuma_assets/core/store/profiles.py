@@ -33,26 +33,19 @@ _COPIES = select(tables.c.table_id, tables.c.copy_of, tables.c.seen_copy_of).whe
 
 @dataclass(frozen=True, slots=True)
 class SampleSnapshot:
-    """A table at the time when all its sampled rows were drawn, and how it was last seen.
-
-    Attributes:
-        columns: What it had.
-        sketch: A sample of all its rows; None where not all were read.
-        activity: What its engine had counted; None where it does not count, or has begun anew
-            since, so that nothing tells what happened between.
-        seen: What its engine had counted when the table was last read.
-        change: How many of its rows had changed then, of what was drawn before; None where nothing
-            was, or where its columns were others.
-        former_names: What its columns were called before, by their names, the last one first; those
-            that always had one are absent.
-    """
+    """A table at the time when all its sampled rows were drawn, and how it was last seen."""
 
     columns: tuple[Column, ...]
     sketch: TableSketch | None = None
+    """A sample of all its rows; None where not all were read."""
     activity: Activity | None = None
+    """What its engine had counted; None where nothing tells what has happened since."""
     seen: Activity | None = None
+    """What its engine had counted when the table was last read."""
     change: Change | None = None
+    """How many of its rows had changed then; None where its columns had, or nothing was known."""
     former_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What columns were called before, by their names, the last one first."""
 
 
 class Originals(NamedTuple):
