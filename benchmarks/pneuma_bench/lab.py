@@ -129,7 +129,10 @@ def describe(
     key = answer_key(model, config.prompt)
     path = folder / f"narrations-{content_hash(key.model)}.jsonl"
     known = _read(path)
-    subjects = {table.table_id: key.subject(table) for table, _ in dataset.tables}
+    subjects = {
+        table.table_id: (content_hash(table.table_id) if key.of_table else "") + table.schema_hash
+        for table, _ in dataset.tables
+    }
     requests = {
         (subjects[table.table_id], request.position): request
         for table, rows in dataset.tables

@@ -14,7 +14,7 @@ from sqlalchemy import make_url, text, update
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store, postgresql_database
-from pneuma_assets.core.store.narrations import AnswerKey
+from pneuma_assets.core.store.narrations import AnswerKey, Subject
 from pneuma_assets.core.store.postgresql_database import PostgreSQL, is_made
 from pneuma_assets.core.store.schema import meta
 from tests.conformance.store.lake import ref
@@ -286,7 +286,7 @@ def test_a_role_of_another_isolation_level_loses_nothing(at):
     def work(name: str) -> None:
         with Store(at) as store:
             for turn in range(20):
-                store.narrations.save(AnswerKey("m"), [(f"{name} {turn}", 0, "text")])
+                store.narrations.save(AnswerKey("m"), [(Subject("", f"{name} {turn}"), 0, "text")])
                 store.queue.use_recipe(f"{name} {turn}")
 
     with ThreadPoolExecutor(3) as pool:

@@ -40,7 +40,7 @@ from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.documents import UserContext
-from pneuma_assets.core.store.narrations import Answer, AnswerKey
+from pneuma_assets.core.store.narrations import Answer, AnswerKey, Subject
 from pneuma_assets.core.store.queue import Stage, WorkItem
 from pneuma_assets.core.tables import (
     Description,
@@ -163,7 +163,7 @@ class Generated:
     """How many columns a model was asked for, and why some have no narration."""
 
     columns: int = 0
-    causes: dict[str, dict[int, str]] = field(default_factory=dict)
+    causes: dict[Subject, dict[int, str]] = field(default_factory=dict)
     """By the answer's subject and the column's position."""
 
 
@@ -365,10 +365,10 @@ def generate_descriptions(
 
 
 def _undescribed(
-    tables: Sequence[Table], subjects: Mapping[str, str], known: Mapping[str, Known]
-) -> dict[str, set[int]]:
+    tables: Sequence[Table], subjects: Mapping[str, Subject], known: Mapping[str, Known]
+) -> dict[Subject, set[int]]:
     """Return the columns of each subject that nobody described in some table of it."""
-    found: dict[str, set[int]] = {}
+    found: dict[Subject, set[int]] = {}
     for table in tables:
         read = known[table.table_id]
         places = {at for at in range(len(table.columns)) if not is_written(read, at)}
@@ -379,11 +379,11 @@ def _undescribed(
 def _unanswered(
     store: Store,
     keys: Sequence[AnswerKey],
-    tables: Mapping[str, Table],
-    wanted: Mapping[str, set[int]],
-) -> dict[str, list[int]]:
+    tables: Mapping[Subject, Table],
+    wanted: Mapping[Subject, set[int]],
+) -> dict[Subject, list[int]]:
     """Return the wanted columns without an answer, of those of these subjects that have any."""
-    found: dict[str, list[int]] = {}
+    found: dict[Subject, list[int]] = {}
     for some in chunks(list(tables.items()), CHUNK):
         answers = store.narrations.answers(keys, [table for _, table in some])
         for subject, table in some:
@@ -415,11 +415,11 @@ def _ask(
     model: LanguageModel,
     config: NarrationConfig,
     requests: Sequence[NarrationRequest],
-    subjects: Mapping[str, str],
-    causes: dict[str, dict[int, str]],
+    subjects: Mapping[str, Subject],
+    causes: dict[Subject, dict[int, str]],
 ) -> None:
     """Save answers as they come; `causes` gains why others did not come."""
-    key, answers = answer_key(model, config.prompt), list[tuple[str, int, str]]()
+    key, answers = answer_key(model, config.prompt), list[tuple[Subject, int, str]]()
     try:
         for said in narrate_columns(model, requests):
             subject = subjects[said.table_id]

@@ -8,23 +8,22 @@ only a new column, or one of another type, costs a call.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, select
+from sqlalchemy import Row, delete, select
 
-from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.schema import (
-    AT_ONCE,
     delete_by,
     insert_new,
     narrating,
     narrations,
+    storable,
     table_narrations,
     upsert,
 )
-from pneuma_assets.core.tables import Description, Provenance, Table, content_hash
+from pneuma_assets.core.tables import Description, Provenance, Table
 
 KEPT_SHARE = 0.5
 """Where columns that stayed are fewer than this share, both of those that were there and of those
@@ -47,9 +46,16 @@ class AnswerKey:
     model: str
     of_table: bool = False
 
-    def subject(self, table: Table) -> str:
+    def subject(self, table: Table) -> "Subject":
         """Return what an answer about a column of this table belongs to."""
-        return f"{_own(table.table_id)}{table.schema_hash}" if self.of_table else table.schema_hash
+        return Subject(storable(table.table_id) if self.of_table else "", table.schema_hash)
+
+
+class Subject(NamedTuple):
+    """What an answer belongs to: a table with its schema, or all tables with one (no table id)."""
+
+    table_id: str
+    schema_hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +84,18 @@ class NarrationCache:
         The rest is to be asked. What was said under the first of the keys goes first.
         """
         found: dict[str, dict[int, Answer]] = {table.table_id: {} for table in tables}
+        n = narrations.c
         for key in reversed(keys):
-            here = select(narrations).where(narrations.c.model == key.model)
-            subjects = {key.subject(table) for table in tables}
-            said = self._db.grouped(here, narrations.c.schema_hash, subjects)
+            by_model = select(narrations).where(n.model == key.model)
+            if key.of_table:
+                said = self._db.grouped(by_model, n.table_id, [*found])
+            else:
+                hashes = {table.schema_hash for table in tables}
+                said = self._db.grouped(by_model.where(n.table_id == ""), n.schema_hash, hashes)
             for table in tables:
-                rows = said[key.subject(table)]
-                found[table.table_id] |= {r.position: Answer(r.text, r.said_at) for r in rows}
+                for row in said[table.table_id if key.of_table else table.schema_hash]:
+                    if row.schema_hash == table.schema_hash:
+                        found[table.table_id][row.position] = Answer(row.text, row.said_at)
         return found
 
     def carry_over(self, key: AnswerKey, tables: Sequence[Table]) -> None:
@@ -114,7 +125,7 @@ class NarrationCache:
         with self._db.write() as connection:
             upsert(connection, narrations, rows)
 
-    def save(self, key: AnswerKey, answers: Iterable[tuple[str, int, str]]) -> None:
+    def save(self, key: AnswerKey, answers: Iterable[tuple[Subject, int, str]]) -> None:
         """Keep answers given just now, each its subject, a column position and the narration."""
         with self._db.write() as connection:
             now = self._db.now()
@@ -152,7 +163,7 @@ class NarrationCache:
             delete_by(connection, _said.table_id, [table.table_id for table, _, _ in narrated])
             insert_new(connection, table_narrations, rows)
 
-    def reserve(self, key: AnswerKey, subjects: Collection[str], run_id: str) -> set[str]:
+    def reserve(self, key: AnswerKey, subjects: Collection[Subject], run_id: str) -> set[Subject]:
         """Return those subjects that this run is to describe; others that live describe the rest.
 
         Two runs at once may hold tables of the same schema, and a narration is dear. What a run
@@ -162,15 +173,16 @@ class NarrationCache:
             living = {run_id, *self._runs.living()}
             connection.execute(delete(narrating).where(narrating.c.run_id.not_in(living)))
             row = {"model": key.model, "run_id": run_id}
-            free = [{**row, "schema_hash": subject} for subject in sorted(subjects)]
+            free = [{**row, **subject._asdict()} for subject in sorted(subjects)]
             insert_new(connection, narrating, free)
             return self.reserved(key, run_id) & set(subjects)
 
-    def reserved(self, key: AnswerKey, run_id: str) -> set[str]:
+    def reserved(self, key: AnswerKey, run_id: str) -> set[Subject]:
         """Return the subjects that this run still is to describe."""
         mine = narrating.c.model == key.model, narrating.c.run_id == run_id
-        found = self._db.read(select(narrating.c.schema_hash).where(*mine))
-        return {row.schema_hash for row in found}
+        columns = narrating.c.table_id, narrating.c.schema_hash
+        found = self._db.read(select(*columns).where(*mine))
+        return {Subject(row.table_id, row.schema_hash) for row in found}
 
     def release(self, run_id: str) -> None:
         """Let others describe what this run had reserved and has not described."""
@@ -201,37 +213,6 @@ def _description_of(row: Row[Any]) -> Description:
     return Description(*said)
 
 
-def forget_answers(connection: Connection, table_ids: Collection[str]) -> None:
-    """Remove what a model said of these tables alone, which may tell of their values."""
-    for some in chunks([_own(table_id) for table_id in sorted(table_ids)], AT_ONCE):
-        connection.execute(delete(narrations).where(_of_tables(some)))
-
-
-def move_answers(connection: Connection, names: Mapping[str, str]) -> None:
-    """Let what a model said of tables alone belong to others, by the ids of the former."""
-    owners = {_own(before): _own(now) for before, now in names.items()}
-    for some in chunks(list(owners), AT_ONCE):
-        mine = _of_tables(some)
-        rows = [dict(row._mapping) for row in connection.execute(select(narrations).where(mine))]
-        connection.execute(delete(narrations).where(mine))
-        for row in rows:
-            owner, rest = row["schema_hash"][: len(_own(""))], row["schema_hash"][len(_own("")) :]
-            row["schema_hash"] = owners[owner] + rest
-        insert_new(connection, narrations, rows)
-
-
-def _of_tables(owners: Sequence[str]) -> ColumnElement[bool]:
-    """Match what a model said of some tables alone; one search looks through all of it."""
-    subject = narrations.c.schema_hash
-    of_table = func.length(subject) == 2 * len(_own(""))
-    return and_(of_table, func.substr(subject, 1, len(_own(""))).in_(owners))
-
-
-def _own(table_id: str) -> str:
-    """Return what the subjects of a table begin with; its id may be too long for a key."""
-    return content_hash(table_id)
-
-
 def _shown(one: Description, answer: Answer | None) -> dict[str, object]:
     """Return what is shown of a column, and what a model said of it."""
     return {
@@ -245,10 +226,10 @@ def _shown(one: Description, answer: Answer | None) -> dict[str, object]:
     }
 
 
-def _row(key: AnswerKey, subject: str, position: int, answer: Answer) -> dict[str, object]:
+def _row(key: AnswerKey, subject: Subject, position: int, answer: Answer) -> dict[str, object]:
     return {
         "model": key.model,
-        "schema_hash": subject,
+        **subject._asdict(),
         "position": position,
         "text": answer.text,
         "said_at": answer.said_at,

@@ -12,7 +12,6 @@ from sqlalchemy import select
 
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.key_values import get_all, get_json, put_all, put_json
-from pneuma_assets.core.store.narrations import forget_answers
 from pneuma_assets.core.store.removals import OF_TABLE
 from pneuma_assets.core.store.schema import (
     delete_by,
@@ -94,7 +93,6 @@ class Privacy:
             return
         with self._db.write() as connection:
             delete_of_tables(connection, table_ids, *OF_TABLE)
-            forget_answers(connection, table_ids)
             delete_by(connection, problems.c.subject, table_ids)
             update_rows(connection, table_ids, THERE, **values)
             put_json(connection, _PAGES, sorted({*self.pages_to_wipe(), *table_ids}))

@@ -14,7 +14,6 @@ from sqlalchemy import Connection, and_, delete, select
 
 from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.narrations import forget_answers
 from pneuma_assets.core.store.schema import delete_by, delete_of_tables, problems, tables, upsert
 from pneuma_assets.core.store.tables import (
     FREE,
@@ -32,8 +31,9 @@ STAGE = "removals"
 OF_TABLE = (
     *(schema.documents, schema.column_descriptions, schema.table_narrations),
     *(schema.staged_blocks, schema.evidence, schema.drawn, schema.mined_questions),
+    schema.narrations,
 )
-"""What is known of tables because somebody read them."""
+"""What is known of tables alone because somebody read them."""
 
 _NAMED = 3
 _NAME_LENGTH = 80
@@ -139,7 +139,6 @@ class Removals:
         with self._db.write() as connection:
             update_rows(connection, [table_id], **_UNREAD)
             delete_of_tables(connection, [table_id], *OF_TABLE)
-            forget_answers(connection, [table_id])
 
     def forget(self, table_ids: Sequence[str]) -> None:
         """Remove every trace of tables that are gone, once the index holds nothing of them.
@@ -153,5 +152,4 @@ class Removals:
             update_rows(connection, table_ids, gone, **_UNINDEXED)
             left = sorted({*connection.execute(leaving).scalars()} & {*table_ids})
             delete_of_tables(connection, left, tables, schema.fingerprints, *OF_TABLE)
-            forget_answers(connection, left)
             delete_by(connection, problems.c.subject, left)

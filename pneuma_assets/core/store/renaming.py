@@ -9,7 +9,6 @@ from sqlalchemy import Table as SqlTable
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.joins import move_verdicts, rename_verdict_columns
-from pneuma_assets.core.store.narrations import forget_answers, move_answers
 from pneuma_assets.core.store.schema import (
     AT_ONCE,
     column_descriptions,
@@ -21,6 +20,7 @@ from pneuma_assets.core.store.schema import (
     evidence,
     insert_new,
     mined_questions,
+    narrations,
     storable,
     table_narrations,
     tables,
@@ -29,7 +29,7 @@ from pneuma_assets.core.store.schema import (
 from pneuma_assets.core.store.tables import update_each
 from pneuma_assets.core.tables import DocumentKind
 
-_SAID = (user_contexts, corrections, table_narrations)
+_SAID = (user_contexts, corrections, table_narrations, narrations)
 """What people and models said."""
 
 _READ = (documents, column_descriptions, evidence, drawn)
@@ -83,8 +83,7 @@ def move_tables(connection: Connection, names: Mapping[str, str]) -> None:
         found = connection.execute(select(tables).where(tables.c.table_id.in_(moved)))
         kept = {moved[r.table_id]: {name: getattr(r, name) for name in _KEPT} for r in found}
         update_each(connection, kept)
-        delete_of_tables(connection, moved.values(), *_READ, table_narrations)
-        forget_answers(connection, moved.values())
+        delete_of_tables(connection, moved.values(), *_READ, table_narrations, narrations)
         # Questions say the old names.
         delete_of_tables(connection, [*moved, *moved.values()], mined_questions)
         connection.execute(delete(documents).where(documents.c.table_id.in_(moved), lineage))
@@ -98,7 +97,6 @@ def _move_said(connection: Connection, names: Mapping[str, str]) -> None:
     """Let what people and models said of tables be said of others, by the ids of the former."""
     for table in _SAID:
         _move(connection, table, names)
-    move_answers(connection, names)
     move_verdicts(connection, names)
 
 

@@ -135,10 +135,10 @@ documents = _table(
 )
 narrations = _table(
     "narrations",
-    *(_key("model"), _key("schema_hash"), Column("position", Integer, primary_key=True)),
-    _text("text"),
-    Column("said_at", Real),
+    *(_key("model"), _key("table_id"), _key("schema_hash")),
+    *(Column("position", Integer, primary_key=True), _text("text"), Column("said_at", Real)),
 )
+"""What models said, of one table or, without `table_id`, of all with one schema."""
 table_narrations = _table(
     "table_narrations",
     *(_key("table_id"), _text("model"), _key("column_name")),
@@ -196,8 +196,10 @@ leases = _table(
     _real("born_at"),
     _real("expires_at"),
 )
-narrating = _table("narrating", _key("model"), _key("schema_hash"), _text("run_id"))
-"""Which run asks a model about which schema."""
+narrating = _table(
+    "narrating", _key("model"), _key("table_id"), _key("schema_hash"), _text("run_id")
+)
+"""Which run asks a model about what."""
 drawn = _table(
     "drawn",
     *(_key("table_id"), _text("columns"), Column("sketch", LargeBinary)),

@@ -7,13 +7,14 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.narrations import Answer, AnswerKey
+from pneuma_assets.core.store.narrations import Answer, AnswerKey, Subject
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from tests.conformance.store import lake
 from tests.support.narrations import said_before
 
 M, OTHER = AnswerKey("m"), AnswerKey("other")
 OF_TABLE = AnswerKey("m", of_table=True)
+S = {name: Subject("", name) for name in "abc"}
 
 
 def table(name: str, *columns: str) -> Table:
@@ -100,7 +101,7 @@ def test_a_column_with_a_monstrous_name_is_described_like_others(store, name):
 
 def test_columns_without_a_description_are_asked_again_on_demand(store):
     described = table("a", "x", "y")
-    store.narrations.save(M, [(described.schema_hash, 0, ""), (described.schema_hash, 1, "y")])
+    store.narrations.save(M, [(M.subject(described), 0, ""), (M.subject(described), 1, "y")])
     assert said_before(store, M, described) == {0: "", 1: "y"}
     store.narrations.forget_empty()
     assert said_before(store, M, described) == {1: "y"}
@@ -116,24 +117,26 @@ def living(store, *runs: str) -> Iterator[None]:
 
 def test_a_schema_is_reserved_by_one_run(store):
     with living(store, "one", "two"):
-        assert store.narrations.reserve(M, {"a", "b"}, "one") == {"a", "b"}
-        assert store.narrations.reserve(M, {"b", "c"}, "two") == {"c"}
-        assert store.narrations.reserve(OTHER, {"a"}, "two") == {"a"}
-        assert store.narrations.reserve(M, {"b"}, "one") == {"b"}
-        assert store.narrations.reserved(M, "one") == {"a", "b"}
+        assert store.narrations.reserve(M, {S["a"], S["b"]}, "one") == {S["a"], S["b"]}
+        assert store.narrations.reserve(M, {S["b"], S["c"]}, "two") == {S["c"]}
+        assert store.narrations.reserve(OTHER, {S["a"]}, "two") == {S["a"]}
+        assert store.narrations.reserve(M, {S["b"]}, "one") == {S["b"]}
+        assert store.narrations.reserved(M, "one") == {S["a"], S["b"]}
         store.narrations.release("one")
-        assert store.narrations.reserve(M, {"a"}, "two") == {"a"}
+        assert store.narrations.reserve(M, {S["a"]}, "two") == {S["a"]}
         with living(store, "dead"):
-            assert store.narrations.reserve(M, {"b"}, "dead") == {"b"}
-            assert store.narrations.reserve(M, {"b"}, "two") == set()
-        assert store.narrations.reserve(M, {"b"}, "two") == {"b"}, "goes to whoever asks first"
+            assert store.narrations.reserve(M, {S["b"]}, "dead") == {S["b"]}
+            assert store.narrations.reserve(M, {S["b"]}, "two") == set()
+        assert store.narrations.reserve(M, {S["b"]}, "two") == {S["b"]}, (
+            "goes to whoever asks first"
+        )
 
 
 def test_no_two_runs_reserve_the_same(store, open_store):
     """Each asks for all of them, piece by piece, and others at the same time."""
-    schemas = [str(number) for number in range(60)]
+    schemas = [Subject("", str(number)) for number in range(60)]
 
-    def ask(run: str) -> list[str]:
+    def ask(run: str) -> list[Subject]:
         with open_store() as mine:
             asked = [
                 mine.narrations.reserve(M, {schema}, run)

@@ -153,8 +153,8 @@ def test_what_a_table_was_built_from_is_found_anew_under_its_new_name(store):
 def test_many_tables_are_renamed_by_few_statements(store, monkeypatch):
     make(store, *(ref(f"old/{n}") for n in range(30)))
     monkeypatch.setattr(renaming, "AT_ONCE", 20)
-    asked = Mock(wraps=renaming.move_answers)
-    monkeypatch.setattr(renaming, "move_answers", asked)
+    asked = Mock(wraps=renaming._move_said)
+    monkeypatch.setattr(renaming, "_move_said", asked)
     found = listing(store, *(ref(f"new/{n}", f"old/{n}") for n in range(30)))
     assert (found.renamed, found.held, found.gone, found.new) == (30, 0, 0, 0), "no accident"
     assert store.problems.all() == []

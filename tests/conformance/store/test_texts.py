@@ -7,7 +7,7 @@ import pytest
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.asset_keys import PublishedPage
-from pneuma_assets.core.store.narrations import Answer, AnswerKey
+from pneuma_assets.core.store.narrations import Answer, AnswerKey, Subject
 from pneuma_assets.core.tables import (
     Block,
     Column,
@@ -64,7 +64,7 @@ def comes_back(store, hostile: str, run: str) -> None:
     store.queue.release_claims(run)
     store.queue.claim(run, 1, 3, ["lake"])
     store.queue.save_profiles(run, [profile])
-    store.narrations.save(AnswerKey("m"), [("hash", 0, hostile)])
+    store.narrations.save(AnswerKey("m"), [(Subject("", "hash"), 0, hostile)])
     store.documents.replace(
         DocumentKind.ROWS, [("lake/a", [Document("lake/a", DocumentKind.ROWS, hostile)])]
     )

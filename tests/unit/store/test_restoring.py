@@ -11,7 +11,7 @@ import pytest
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.narrations import AnswerKey
+from pneuma_assets.core.store.narrations import AnswerKey, Subject
 from pneuma_assets.core.store.restore import restore
 
 MODEL = AnswerKey("model")
@@ -24,7 +24,9 @@ def path(tmp_path) -> Path:
     path = tmp_path / "state.db"
     with Store(path) as store:
         store.add_context("lake/a", "note", "Caf\u00e9 \ud800 \u2028 " + "long " * 2000)
-        store.narrations.save(MODEL, [("hash", n, f"what column {n} is" * 9) for n in range(400)])
+        store.narrations.save(
+            MODEL, [(Subject("", "hash"), n, f"what column {n} is" * 9) for n in range(400)]
+        )
         store.check()
         store.back_up()
         store.correct("lake/a", "x", "How far.", "Ann")
