@@ -131,7 +131,7 @@ def descriptions_of(
     table = next(iter(store.tables.profiles([table_id] if listed else [])), None)
     own = next((one for one in corrections if one.column is None), None)
     comment = table.comment if table is not None else ""
-    written = store.documents.beginnings(table_id).get(table_id, ())
+    written = store.documents.beginnings([table_id]).get(table_id, ())
     read = table.columns if table is not None else ()
     of_table = table_description(comment, written, corrections, lambda: read)
     found = [_described(table_id, None, own, of_table, present=listed)]

@@ -77,20 +77,17 @@ class Database(Closing):
             return self._read(statement, values)
 
     def read_by(
-        self, statement: Select[Any], column: ColumnElement[Any], wanted: Iterable[Any]
+        self, statement: Select[Any], column: ColumnElement[Any], wanted: Iterable[Any] | None
     ) -> Iterator[Row[Any]]:
-        """Yield the rows of a query that have one of the wanted values, however many these are.
+        """Yield the rows of a query that have one of the wanted values; None: all rows.
 
-        What it orders by, it does within `AT_ONCE` values.
+        Wanted may be any number. What the query orders by, it does within `AT_ONCE` of them.
         """
+        if wanted is None:
+            yield from self.read(statement)
+            return
         for some in chunks(list(wanted), AT_ONCE):
             yield from self.read(statement.where(column.in_(some)))
-
-    def read_of(
-        self, statement: Select[Any], column: ColumnElement[Any], wanted: Iterable[Any] | None
-    ) -> Iterable[Row[Any]]:
-        """Return the rows that have one of the wanted values, as `read_by`; None: all rows."""
-        return self.read(statement) if wanted is None else self.read_by(statement, column, wanted)
 
     def grouped(
         self, statement: Select[Any], column: ColumnElement[Any], wanted: Iterable[str]

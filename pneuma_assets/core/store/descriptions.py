@@ -136,7 +136,7 @@ class Descriptions:
                 None if row.about == _TABLE else row.column_name,
                 *(row.text, row.author, row.said_at),
             )
-            for row in self._db.read_of(asked, _corrected.table_id, table_ids)
+            for row in self._db.read_by(asked, _corrected.table_id, table_ids)
         ]
 
 

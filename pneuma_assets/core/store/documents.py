@@ -3,9 +3,10 @@
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import ColumnElement, Connection, delete, func, select
 
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.schema import (
@@ -93,40 +94,27 @@ class DocumentStore:
         )
         return [(row.table_id, row.text) for row in found]
 
-    def beginnings(self, table_id: str | None = None) -> dict[str, list[Description]]:
-        """Return how the texts begin that people wrote about each table, if they did.
+    def beginnings(self, table_ids: Collection[str] | None = None) -> dict[str, list[Description]]:
+        """Return how the texts begin that people wrote about tables (None: all), of those with any.
 
         What lies beside a table comes before what was added to it by hand, and that before what
         dbt, other assets and the like tell of it.
-
-        Args:
-            table_id: Of this table alone; None: of all.
         """
-        added = select(
-            _added.table_id, func.substr(_added.text, 1, _BEGINNING).label("text"), _added.name
-        ).order_by(_added.name)
-        read = (
-            select(_d.table_id, func.substr(_d.text, 1, _BEGINNING).label("text"))
-            .where(_d.kind == str(DocumentKind.CONTEXT))
-            .order_by(_d.ordinal)
-        )
-        others = _TOLD
-        if table_id is not None:
-            read, added = (
-                read.where(_d.table_id == table_id),
-                added.where(_added.table_id == table_id),
-            )
-            others = others.where(told.c.table_id == table_id)
-        said = [
-            *((r.table_id, r.text, Provenance.DOCUMENT, "") for r in self._db.read(read)),
-            *((r.table_id, r.text, Provenance.PERSON, r.name) for r in self._db.read(added)),
-        ]
-        for row in self._db.read(others):
-            text = json.loads(row.fields).get("description", "")
-            said.append((row.table_id, text, Provenance.DOCUMENT, row.origin))
+        of_context = _d.kind == str(DocumentKind.CONTEXT)
+        read = select(_d.table_id, _beginning(_d.text)).where(of_context).order_by(_d.ordinal)
+        added = select(_added.table_id, _beginning(_added.text), _added.name).order_by(_added.name)
         found: dict[str, list[Description]] = {}
-        for table, *description in said:
-            found.setdefault(table, []).append(Description(*description))
+
+        def say(table_id: str, *description: Any) -> None:
+            found.setdefault(table_id, []).append(Description(*description))
+
+        for row in self._db.read_by(read, _d.table_id, table_ids):
+            say(row.table_id, row.text, Provenance.DOCUMENT, "")
+        for row in self._db.read_by(added, _added.table_id, table_ids):
+            say(row.table_id, row.text, Provenance.PERSON, row.name)
+        for row in self._db.read_by(_TOLD, told.c.table_id, table_ids):
+            text = json.loads(row.fields).get("description", "")
+            say(row.table_id, text, Provenance.DOCUMENT, row.origin)
         return found
 
     def staged_counts(self, run_id: str) -> list[int]:
@@ -200,6 +188,10 @@ class DocumentStore:
         """Return what people added to tables, ordered by name."""
         found = self._db.grouped(_CONTEXTS, _added.table_id, table_ids)
         return {i: [UserContext(row.name, row.text) for row in rows] for i, rows in found.items()}
+
+
+def _beginning(text: ColumnElement[str]) -> ColumnElement[str]:
+    return func.substr(text, 1, _BEGINNING).label("text")
 
 
 def replace_documents(

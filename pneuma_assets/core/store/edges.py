@@ -171,7 +171,7 @@ class Edges:
         """
         asked = select(told.c.table_id, told.c.origin, told.c.fields).order_by(told.c.origin)
         found: dict[str, dict[str, TableFields]] = {}
-        for row in self._db.read_of(asked, told.c.table_id, table_ids):
+        for row in self._db.read_by(asked, told.c.table_id, table_ids):
             found.setdefault(row.table_id, {})[row.origin] = _FIELDS.validate_json(row.fields)
         return found
 

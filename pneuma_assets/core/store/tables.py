@@ -218,7 +218,7 @@ class Tables:
 
     def records(self, table_ids: Iterable[str] | None = None) -> list[TableRecord]:
         """Return every table that has not left its source, or those of some, ordered by id."""
-        found = self._db.read_of(_RECORDS, _t.table_id, table_ids)
+        found = self._db.read_by(_RECORDS, _t.table_id, table_ids)
         return [_record_of(row) for row in found]
 
     def record(self, table_id: str) -> TableRecord | None:

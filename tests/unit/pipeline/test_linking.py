@@ -275,7 +275,7 @@ def test_what_others_say_is_kept_in_fields_and_describes_columns(lake):
     lake.link(ExternalFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, [said])))
     kept = lake.store.edges.fields()["w/main/orders"][DEFINITIONS]
     assert kept == fields_of(said)
-    (begins,) = lake.store.documents.beginnings("w/main/orders")["w/main/orders"]
+    (begins,) = lake.store.documents.beginnings(["w/main/orders"])["w/main/orders"]
     assert begins.text == "Orders."
     assert "w/main/orders" in lake.store.queue.pending(), "to be described anew"
     (table,) = lake.store.tables.profiles(["w/main/orders"])
