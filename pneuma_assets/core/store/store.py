@@ -172,8 +172,8 @@ class Store(Closing):
     ) -> set[str]:
         """Replace what origins say of tables, and what is written of that, as one act.
 
-        A table whose text is another now is embedded again; nothing else is done with it, unless
-        what is said of its columns is another: then it waits to be described anew.
+        A table whose text is another now is embedded again, and described again where what is said
+        of its columns is another. Returns the tables whose texts changed.
 
         Args:
             run_id: Whose claims are not disturbed.
@@ -182,33 +182,20 @@ class Store(Closing):
             texts: Makes the documents about the lineage of tables, once the edges are there.
             unchanged: Origins that say what they said; who may see their tables may be others.
             also: Tables whose texts may be others, whoever told of their lineage.
-
-        Returns:
-            The tables whose texts changed.
         """
         with self._db.write():
             touched = self.edges.replace(said, gone)
             ends = touched.linked | self.edges.linked(unchanged) | {*also}
             linked = sorted(ends & self.tables.known())
             written = texts(linked)
+            before = self.documents.of_kind(DocumentKind.LINEAGE, linked)
             made = {table_id: written.get(table_id, ()) for table_id in linked}
-            others = self._replace_changed(DocumentKind.LINEAGE, made) | touched.told
+            changed = {i: d for i, d in made.items() if [o.text for o in d] != before.get(i, [])}
+            self.documents.replace(DocumentKind.LINEAGE, changed.items())
+            others = {*changed} | touched.told
             self.queue.mark_for_embedding(run_id, sorted(others))
             self.queue.mark_for_description(run_id, sorted(touched.described))
         return others
-
-    def _replace_changed(
-        self, kind: DocumentKind, made: Mapping[str, Sequence[Document]]
-    ) -> set[str]:
-        """Replace documents where their texts are others; returns of which tables they were."""
-        before = self.documents.of_kind(kind, made)
-        changed = {
-            table_id: some
-            for table_id, some in made.items()
-            if [one.text for one in some] != before.get(table_id, [])
-        }
-        self.documents.replace(kind, changed.items())
-        return set(changed)
 
     def check(self) -> None:
         """Raise `StateDamagedError` where the database finds that it is damaged."""

@@ -8,7 +8,9 @@ import pytest
 from sqlalchemy import insert, select
 
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.runs import born_at, this_machine
+from pneuma_assets.core.store.database import BUSY_TIMEOUT_S
+from pneuma_assets.core.store.postgresql_database import IDLE_S
+from pneuma_assets.core.store.runs import BEAT_S, LEASE_S, born_at, this_machine
 from pneuma_assets.core.store.schema import leases
 
 
@@ -41,3 +43,9 @@ def test_the_next_process_ends_the_leases_of_the_dead(tmp_path, lease, stays):
         with store.runs.alive("new"):
             held = {row.run_id for row in database.read(select(leases.c.run_id))}
     assert held == ({"old", "new"} if stays else {"new"})
+
+
+def test_one_machine_that_stops_in_a_transaction_fails_no_other():
+    """The server ends its transaction before others, who wait, give up or fall silent."""
+    assert IDLE_S + BEAT_S < LEASE_S
+    assert 2 * IDLE_S <= BUSY_TIMEOUT_S
