@@ -322,7 +322,7 @@ def test_a_tick_imports_no_model():
         "import sys, pneuma_assets.core.pipeline.watch\n"
         "from pneuma_assets.core.config.deployment import Deployment\n"
         "from pneuma_assets.core.pipeline.plan import expected_fingerprint\n"
-        "asked = {'narration': {'enabled': True, 'model': '/m.gguf'}}\n"
+        "asked = {'narration': {'model': '/m.gguf'}}\n"
         "assert expected_fingerprint(Deployment.model_validate(asked), None)\n"
         "print({'torch', 'transformers', 'sentence_transformers'} & {*sys.modules})"
     )
