@@ -75,10 +75,7 @@ class IndexResource(CheckedResource):
     def begin_anew(self) -> None:
         """Let `building` be an empty index, whatever encoder or state the old one has."""
         self.release()
-        encoder = self.encoder.encoder
-        begin_rebuild(
-            self.config, Path(self.home), encoder.name, encoder.dimension, self.credentials()
-        )
+        begin_rebuild(*self._place, self.credentials())
 
     @property
     def begins_by_itself(self) -> bool:
@@ -87,31 +84,22 @@ class IndexResource(CheckedResource):
 
     def publish(self, tables: int) -> bool:
         """Let readers see what was built beside the old index; False if that is not there."""
-        encoder = self.encoder.encoder
-        published = publish_index(
-            self.config,
-            Path(self.home),
-            encoder.name,
-            encoder.dimension,
-            tables,
-            self.credentials(),
-        )
+        published = publish_index(*self._place, tables, self.credentials())
         if published:  # what was opened may have another place now
             self.release()
         return published
 
     def _open(self, *, building: bool) -> SearchIndex:
-        encoder = self.encoder.encoder
         if building:
-            remember_encoder(Path(self.home), encoder.name, self.encoder.config)
-        return open_index(
-            self.config,
-            Path(self.home),
-            encoder.name,
-            encoder.dimension,
-            self.credentials(),
-            building=building,
-        )
+            name = self.encoder.encoder.name
+            remember_encoder(Path(self.home), name, self.encoder.config)
+        return open_index(*self._place, self.credentials(), building=building)
+
+    @property
+    def _place(self) -> tuple[IndexConfig, Path, str, int]:
+        """Where the index is, and by which encoder."""
+        encoder = self.encoder.encoder
+        return self.config, Path(self.home), encoder.name, encoder.dimension
 
     def credentials(self) -> Credentials:
         """Return how to sign in at the engine."""

@@ -177,17 +177,13 @@ class Ticks:
         if not self._one.acquire(blocking=False):  # Dagster gives a tick up, and begins the next
             return dg.SkipReason("An earlier tick still lists the sources.")
         try:
-            return self._decide_alone(instance, leave_to_go_on=leave_to_go_on)
-        finally:
-            self._one.release()
-
-    def _decide_alone(self, instance: dg.DagsterInstance, *, leave_to_go_on: bool) -> Decision:
-        try:
             with open_store(self._loaded, os.environ) as store:
                 refresh_manifest(store, self._loaded.deployment)
                 decision = self._decide(instance, store, leave_to_go_on=leave_to_go_on)
         except PneumaError as error:
             return self._broken(str(error))
+        finally:
+            self._one.release()
         self._failed_at = None
         return decision
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import Any
 
 import dagster as dg
 
@@ -124,35 +125,26 @@ def problem_checks(
         for one in context.selected_asset_check_keys:
             table_id = shown["/".join(one.asset_key.path)]
             problem, record = problems.get(table_id), store.tables.record(table_id)
-            yield dg.AssetCheckResult(
-                passed=problem is None,
-                asset_key=one.asset_key,
-                check_name=CHECK,
-                severity=_severity(record is not None and record.state == TableState.FAILED),
-                description=None if problem is None else plain_in_markdown(problem),
-            )
+            failed = record is not None and record.state == TableState.FAILED
+            yield dg.AssetCheckResult(asset_key=one.asset_key, **check_outcome(problem, failed))
 
     check = dg.multi_asset_check(name=names("tables_have_no_problem"), specs=specs, can_subset=True)
     return [check(bind_resources(tables_have_no_problem, names))]
 
 
-def problem_event(
-    key: dg.AssetKey, problem: str | None, *, failed: bool
-) -> dg.AssetCheckEvaluation:
-    """Return what tells Dagster of a table's problem, or that it has none any more.
+def check_outcome(problem: str | None, failed: bool) -> dict[str, Any]:
+    """Return how the check of a table comes out.
 
     Args:
-        key: The table's own.
         problem: What is wrong with it; None: nothing is.
         failed: Whether that keeps it from being indexed, and not only from being whole.
     """
-    return dg.AssetCheckEvaluation(
-        asset_key=key,
-        check_name=CHECK,
-        passed=problem is None,
-        severity=_severity(failed),
-        description=None if problem is None else plain_in_markdown(problem),
-    )
+    return {
+        "check_name": CHECK,
+        "passed": problem is None,
+        "severity": dg.AssetCheckSeverity.ERROR if failed else dg.AssetCheckSeverity.WARN,
+        "description": None if problem is None else plain_in_markdown(problem),
+    }
 
 
 def _fits(key: str) -> bool:
@@ -162,10 +154,6 @@ def _fits(key: str) -> bool:
 def _folded(key: str) -> str:
     """Return what two keys have in common that Dagster may make one name of."""
     return re.sub(r"[_./-]+", "_", key)
-
-
-def _severity(failed: bool) -> dg.AssetCheckSeverity:
-    return dg.AssetCheckSeverity.ERROR if failed else dg.AssetCheckSeverity.WARN
 
 
 CHUNK = 64
@@ -183,7 +171,7 @@ UPDATED = "dagster/last_updated_timestamp"
 
 def asset_key(prefix: str, table_id: str) -> dg.AssetKey:
     """Return the asset key of a table: the deployment's prefix and the table's id, a part each."""
-    return dg.AssetKey([*prefix.split("/"), *table_id.split("/")])
+    return dg.AssetKey(f"{prefix}/{table_id}".split("/"))
 
 
 def table_event(
@@ -227,6 +215,12 @@ def table_event(
     legend = signatures.legend()
     shown = [plain_in_markdown(row[:MAX_ROW_SHOWN]) for row in rows[:MAX_ROWS_SHOWN]]
     sample = {"sampled rows": dg.MetadataValue.md("\n\n".join(shown))} if shown else {}
+    measured: dict[str, float | str] = {}
+    if change is not None:
+        measured = {
+            "changed_share": round(change.share, 4),
+            "measured_by": str(change.measured_by),
+        }
     age = {} if updated_at is None else {UPDATED: dg.MetadataValue.timestamp(updated_at)}
     return dg.AssetMaterialization(
         asset_key=key,
@@ -237,7 +231,7 @@ def table_event(
             **({DESCRIBED_BY: dg.MetadataValue.md(legend)} if legend else {}),
             **age,
             **sample,
-            **_measured(change),
+            **measured,
             **_lineage_metadata(lineage or {}),
             "location": table.location,
             "columns": len(table.columns),
@@ -245,13 +239,6 @@ def table_event(
             **({"notes": "; ".join(table.notes)} if table.notes else {}),
         },
     )
-
-
-def _measured(change: Change | None) -> dict[str, float | str]:
-    """Return how much a table changed, and by what that is known."""
-    if change is None:
-        return {}
-    return {"changed_share": round(change.share, 4), "measured_by": str(change.measured_by)}
 
 
 def _lineage_metadata(
@@ -399,9 +386,9 @@ class TablePages:
         self._note(replace(self._before(i), problem=problems.get(i)) for i in news)
         for i, record in news.items():
             self._let_a_second_pass()
-            failed = record.state == TableState.FAILED
+            outcome = check_outcome(problems.get(i), record.state == TableState.FAILED)
             self._instance.report_runless_asset_event(
-                problem_event(asset_key(self._prefix, i), problems.get(i), failed=failed)
+                dg.AssetCheckEvaluation(asset_key=asset_key(self._prefix, i), **outcome)
             )
 
     def _let_a_second_pass(self) -> None:
@@ -426,9 +413,9 @@ class TablePages:
 
     def _owned(self, table_id: str) -> bool:
         """Tell whether events may be logged of a table, and remember those that may not."""
-        name = self._name(table_id)
-        taken = name in self.others or may_be_a_stage(table_id)
-        if taken or not self._may_log(asset_key(self._prefix, table_id), name):
+        name, key = self._name(table_id), asset_key(self._prefix, table_id)
+        ours = key not in self._existing or (name in self._told and self._bears_our_mark(key))
+        if name in self.others or may_be_a_stage(table_id) or not ours:
             self.others.add(name)
             return False
         return True
@@ -453,11 +440,6 @@ class TablePages:
         self._store.asset_keys.forget(names)
         for name in names:
             del self._told[name]
-
-    def _may_log(self, key: dg.AssetKey, name: str) -> bool:
-        if key not in self._existing:
-            return True
-        return name in self._told and self._bears_our_mark(key)
 
     @cached_property
     def _existing(self) -> set[dg.AssetKey]:

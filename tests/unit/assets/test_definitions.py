@@ -8,7 +8,7 @@ import pytest
 
 from pneuma_assets.assets.foreign_assets import said_by
 from pneuma_assets.assets.table_assets import table_specs
-from pneuma_assets.assets.table_events import asset_key, problem_event, table_event
+from pneuma_assets.assets.table_events import asset_key, check_outcome, table_event
 from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.config.models import NarrationConfig
@@ -261,7 +261,7 @@ def test_what_strangers_wrote_of_a_column_is_no_markdown():
     legend = event.metadata["described by"].value
     assert legend == rf"\[1\] model: {plain}, confidence 1.00"
     assert shown == [plain, told, plain]
-    told_of = problem_event(dg.AssetKey("a"), bad, failed=True)
+    told_of = dg.AssetCheckEvaluation(asset_key=dg.AssetKey("a"), **check_outcome(bad, True))
     assert told_of.description == plain
 
 
