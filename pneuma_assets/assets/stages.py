@@ -79,7 +79,7 @@ def raw_tables(
             pneuma_index,
             deployment.indexing,
             recipe=index_fingerprint(
-                deployment.sampling, pneuma_encoder.encoder, pneuma_narrator.way
+                deployment.sampling, pneuma_encoder.encoder.name, pneuma_narrator.way
             ),
         )
         unlisted = {*config.as_listed, *store.problems.unlisted_sources()}

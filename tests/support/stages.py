@@ -49,7 +49,7 @@ def run_stages(
         undo.enter_context(store.runs.alive(run_id))
         store.runs.begin(run_id)
         way = describing_key(None, asked.narration)
-        recipe = index_fingerprint(asked.sampling, encoders.encoder, way)
+        recipe = index_fingerprint(asked.sampling, encoders.encoder.name, way)
         plan_run(store, run_id, RunRequest(sources), site, asked.indexing, recipe=recipe)
         update_lineage(store, run_id, asked)
         sample_tables(store, run_id, sources, asked.sampling, asked.indexing)

@@ -12,7 +12,6 @@ from pneuma_assets.core.config.sections import IndexingConfig, SamplingConfig
 from pneuma_assets.core.describe.kinds import makers
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.encoder.files import locate_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.pipeline.describe import describing_key
@@ -180,16 +179,20 @@ def claim_tables(
             "to the deployment file."
         )
     names = [source.name for source in request.listed]
-    let_go = sources_with_accepted_removals(store, request)
+    accepted = sources_with_accepted_removals(store, request)
     store.queue.use_recipe(recipe)
     dropped = store.listings.drop_sources(request.configured)
     anew = [one for one in request.listed if one.name not in request.as_listed]
-    listed = list_sources(store, anew, let_go=let_go)
+    listed = list_sources(store, anew, let_go=accepted)
     records = store.tables.records()
-    _let_wait_what_is_asked_for(store, request, records, names)
-    lost = _let_wait_what_is_lost(store, records, indexed)
-    _tell_of_held_that_are_lost(store, records, set(lost), names)
-    release_dead_claims(store, run_id, MAX_ATTEMPTS)
+    if request.rebuild:
+        store.narrations.forget_empty()
+        store.queue.mark_pending((r.table_id for r in records if r.source in names), sample=True)
+    if request.retry:
+        store.queue.retry(names)
+    lost = _requeue_lost(store, records, indexed)
+    _report_lost_and_held(store, records, set(lost), names)
+    release_dead_claims(store, run_id)
     quiet_s = config.quiet_period_seconds if request.patient else None
     claimed = store.queue.claim(run_id, config.tables_per_run, MAX_ATTEMPTS, names, quiet_s)
     waiting = store.queue.waiting(names, quiet_s)
@@ -217,20 +220,8 @@ def sources_with_accepted_removals(store: Store, request: RunRequest) -> set[str
     return holding
 
 
-def _let_wait_what_is_asked_for(
-    store: Store, request: RunRequest, records: Sequence[TableRecord], names: Sequence[str]
-) -> None:
-    if request.rebuild:
-        store.narrations.forget_empty()
-        store.queue.mark_pending((r.table_id for r in records if r.source in names), sample=True)
-    if request.retry:
-        store.queue.retry(names)
-
-
-def _let_wait_what_is_lost(
-    store: Store, records: Sequence[TableRecord], indexed: Indexed
-) -> list[str]:
-    """Let tables be indexed again of which the index lacks blocks; returns these.
+def _requeue_lost(store: Store, records: Sequence[TableRecord], indexed: Indexed) -> list[str]:
+    """Requeue tables of which the index lacks blocks; returns these.
 
     What another run writes just now, or has written since the index was asked, is not lost.
     """
@@ -246,7 +237,7 @@ def _let_wait_what_is_lost(
     return lost
 
 
-def _tell_of_held_that_are_lost(
+def _report_lost_and_held(
     store: Store, records: Sequence[TableRecord], lost: Collection[str], names: Sequence[str]
 ) -> None:
     """Name the sources of which tables are held that the index lacks: nobody can read them now.
@@ -264,17 +255,14 @@ def _tell_of_held_that_are_lost(
         store.problems.record(name, "held", told)
 
 
-def release_dead_claims(store: Store, asking: str, deaths: int) -> None:
+def release_dead_claims(store: Store, run_id: str) -> None:
     """Take back the claims of dead runs, and name the tables that have killed too many of them.
 
-    Args:
-        store: Where the work list is kept.
-        asking: The run that asks, which keeps its claims; of what is no run, any other name.
-        deaths: So many.
+    The claims of `run_id`, which asks, stay; what is no run gives any other name.
     """
-    store.queue.release_claims(asking)
-    for table_id in store.queue.deadly(deaths):
-        cause = f"reading it killed the run {deaths} times; repair or remove the file"
+    store.queue.release_claims(run_id)
+    for table_id in store.queue.deadly(MAX_ATTEMPTS):
+        cause = f"reading it killed the run {MAX_ATTEMPTS} times; repair or remove the file"
         store.queue.fail(Problem(table_id, "profile", cause))
 
 
@@ -283,18 +271,20 @@ FORMAT = "3"
 differently."""
 
 
-def index_fingerprint(sampling: SamplingConfig, encoder: Encoder, narrations: str | None) -> str:
+def index_fingerprint(sampling: SamplingConfig, encoder: str, narrations: str) -> str:
     """Return a hash that changes when every table must be indexed again.
 
-    It does when a kind of document gets a maker or a maker another version (`documents.registry`),
-    and when evidence is searched by other rules (`evidence.fields.EVIDENCE_RULES`).
+    It does when a kind of document gets a maker or a maker another version (`describe.kinds`),
+    and when terms are searched by other rules (`terms.fields.TERM_RULES`).
 
     Args:
         sampling: How rows are drawn.
-        encoder: What embeds the blocks.
+        encoder: The name of what embeds the blocks.
         narrations: How columns are described (`describing_key`).
     """
-    return _hashed(sampling, encoder.name, narrations)
+    made = sorted(f"{maker.kind} {maker.version}" for maker in makers().values() if maker.version)
+    represented = FORMAT, str(TERM_RULES), encoder, narrations
+    return content_hash(*represented, sampling.model_dump_json(), *made)
 
 
 def expected_fingerprint(deployment: Deployment, built_with: str | None) -> str | None:
@@ -319,7 +309,7 @@ def expected_fingerprint(deployment: Deployment, built_with: str | None) -> str 
         name = built_with if built_with.startswith(f"{encoder}@") else f"{encoder}@"
     if name is None:
         return None
-    return _hashed(deployment.sampling, name, _way(deployment.narration))
+    return index_fingerprint(deployment.sampling, name, _way(deployment.narration))
 
 
 def _way(config: NarrationConfig) -> str:
@@ -329,9 +319,3 @@ def _way(config: NarrationConfig) -> str:
     # It is made, but not used: a device that is named keeps torch from being asked for one.
     named = config.model.model_copy(update={"device": "cpu"})
     return describing_key(open_language_model(named, Path(), {}), config)
-
-
-def _hashed(sampling: SamplingConfig, encoder: str, narrations: str | None) -> str:
-    made = sorted(f"{maker.kind} {maker.version}" for maker in makers().values() if maker.version)
-    represented = FORMAT, str(TERM_RULES), encoder, narrations or ""
-    return content_hash(*represented, sampling.model_dump_json(), *made)

@@ -301,7 +301,7 @@ def check_for_work(
         PneumaError: What `look` raises.
     """
     names, budget = [source.name for source in sources], budget or TickBudget()
-    release_dead_claims(store, NOBODY, MAX_ATTEMPTS)
+    release_dead_claims(store, NOBODY)
     # Read once: what another tick or run has listed by the end is not what this one has seen.
     times, now = store.listings.times(), store.now()
     slow = {name for name, time in times.items() if leave_slow and time.is_slow(budget.seconds)}

@@ -25,7 +25,7 @@ ROWS = [("3", "hill"), ("4", "hill")]
 
 
 def recipe() -> str:
-    return index_fingerprint(SamplingConfig(), WordEncoder(), "model|prompt 2|48 tokens")
+    return index_fingerprint(SamplingConfig(), WordEncoder().name, "model|prompt 2|48 tokens")
 
 
 @pytest.mark.parametrize(

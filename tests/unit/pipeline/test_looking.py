@@ -37,7 +37,7 @@ class Deployed:
             self.index.replace_tables({f"lake/t{number}": TableContents([block])})
         way = describing_key(None, deployment.narration)
         self.store = open_store(self.loaded, {})
-        self.store.queue.use_recipe(index_fingerprint(deployment.sampling, encoder, way))
+        self.store.queue.use_recipe(index_fingerprint(deployment.sampling, encoder.name, way))
 
     def load(self, **settings) -> IndexStaleness:
         file = self.folder / "pneuma.yaml"
@@ -118,7 +118,7 @@ def test_the_recipe_of_a_model_from_a_hub_is_that_of_the_index(deployed):
         name = "team/encoder@abc"
 
     recipe = index_fingerprint(
-        deployment.sampling, Encoder(), describing_key(None, deployment.narration)
+        deployment.sampling, Encoder().name, describing_key(None, deployment.narration)
     )
     assert expected_fingerprint(deployment, "team/encoder@abc") == recipe
     assert expected_fingerprint(deployment, "team/other@abc") != recipe
