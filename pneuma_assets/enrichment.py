@@ -11,8 +11,7 @@ deployment, their definitions load.
 import logging
 import os
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -22,6 +21,7 @@ from pneuma_assets.assets.foreign_assets import (
     TABLE_NAMES,
     attributed,
     merge_column_metadata,
+    unique,
     unwrapped,
 )
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
@@ -31,7 +31,6 @@ from pneuma_assets.core.store.manifest import DescribedTable, read_described
 logger = logging.getLogger(__name__)
 
 _SCHEMA = "dagster/column_schema"
-"""The second is what the first was called before."""
 _URI = "dagster/uri"
 _LEFT = "Assets are shown without what pneuma-assets knows of their tables"
 
@@ -88,8 +87,8 @@ class _Laying:
     def __init__(self, tables: Iterable[DescribedTable], prefix: str) -> None:
         tables = list(tables)
         self._own = prefix.split("/")
-        self._by_name = _told_apart(tables, lambda table: _name(table.table_name))
-        self._by_uri = _told_apart(tables, lambda table: _uri(table.uri))
+        self._by_name = unique((_name(table.table_name), table) for table in tables)
+        self._by_uri = unique((_uri(table.uri), table) for table in tables)
 
     def over(self, spec: dg.AssetSpec) -> dg.AssetSpec:
         """Return the spec with what it lacks; the same one if it lacks nothing that is known."""
@@ -129,15 +128,6 @@ def _loaded(deployment: str | Path | LoadedDeployment) -> LoadedDeployment:
             "with_narrations is given"
         )
     return load_deployment(config=Path(deployment))
-
-
-def _told_apart(
-    tables: Iterable[DescribedTable], name_of: Callable[[DescribedTable], str | None]
-) -> dict[str, DescribedTable]:
-    """Return tables by name, without names that several of them have."""
-    named = [(name, table) for table in tables if (name := name_of(table))]
-    taken = Counter(name for name, _ in named)
-    return {name: table for name, table in named if taken[name] == 1}
 
 
 def _name(given: object) -> str | None:

@@ -96,31 +96,9 @@ def reload_if_changed(
 
 
 def _asked(config: ReloadConfig, location: str, tables: int) -> tuple[str, bool]:
-    """Ask, and return what came of it, and whether that is all there is to ask for."""
-    pages = f"{location} with the pages of {tables:,} tables"
-    try:
-        ask_for_reload(config, location)
-    except StillLoadingError:
-        return f"Asked for a reload of {pages}; after {TIMEOUT_S} s it was still loading.", True
-    except NotReloadedError as error:
-        return f"{config.url} did not reload {location}, it is asked again: {error}", False
-    return f"Reloaded {pages}.", True
+    """Ask, and wait; return what came of it, and whether that is all there is to ask for.
 
-
-class NotReloadedError(Exception):
-    """The webserver has not reloaded a code location; the message says why."""
-
-
-class StillLoadingError(Exception):
-    """The webserver has not answered yet; asked again, it would begin anew."""
-
-
-def ask_for_reload(config: ReloadConfig, location: str) -> None:
-    """Ask the webserver to reload a code location, and wait until it has.
-
-    Raises:
-        NotReloadedError: It has not.
-        StillLoadingError: It has not answered in `TIMEOUT_S`.
+    A webserver that has not answered in `TIMEOUT_S` still loads: asked again, it would begin anew.
     """
     from dagster_graphql import (
         DagsterGraphQLClient,
@@ -130,7 +108,7 @@ def ask_for_reload(config: ReloadConfig, location: str) -> None:
     from gql.transport.exceptions import TransportError
     from requests import ReadTimeout, RequestException
 
-    at = urlsplit(config.url or "")
+    at, pages = urlsplit(config.url or ""), f"{location} with the pages of {tables:,} tables"
     try:
         client = DagsterGraphQLClient(
             at.hostname or "",
@@ -140,25 +118,24 @@ def ask_for_reload(config: ReloadConfig, location: str) -> None:
             timeout=TIMEOUT_S,
         )
         answer = client.reload_repository_location(location)
+        if answer.status == ReloadRepositoryLocationStatus.SUCCESS:
+            return f"Reloaded {pages}.", True
+        why = f"{answer.failure_type}: {answer.message}"
     except (DagsterGraphQLClientError, TransportError, RequestException) as error:
-        cause = error.__cause__ or error  # the client's own message is mostly its query
         if any(isinstance(one, ReadTimeout) for one in _causes(error)):
-            raise StillLoadingError from error
-        raise NotReloadedError(_flat(f"{type(cause).__name__}: {cause}")) from error
-    except (KeyError, TypeError) as error:  # it reads the answer without looking
-        raise NotReloadedError("this is no answer of Dagster's webserver") from error
-    if answer.status != ReloadRepositoryLocationStatus.SUCCESS:
-        raise NotReloadedError(_flat(f"{answer.failure_type}: {answer.message}"))
+            return f"Asked for a reload of {pages}; after {TIMEOUT_S} s it was still loading.", True
+        cause = error.__cause__ or error  # the client's own message is mostly its query
+        why = f"{type(cause).__name__}: {cause}"
+    except (KeyError, TypeError):  # it reads the answer without looking
+        why = "this is no answer of Dagster's webserver"
+    why = " ".join(why.split())[:500]
+    return f"{config.url} did not reload {location}, it is asked again: {why}", False
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())[:500]
 
 
 def _shown(pages: Iterable[TablePage]) -> str:

@@ -8,7 +8,7 @@ other way, descriptions of columns are merged into another team's definition whe
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import dagster as dg
 
@@ -25,6 +25,8 @@ from pneuma_assets.core.pipeline.lineage import DEFINITIONS
 from pneuma_assets.core.store.manifest import DescribedTable
 from pneuma_assets.core.tables import Description, Provenance, content_hash
 from pneuma_assets.core.text.safe import plain_in_markdown
+
+N = TypeVar("N")
 
 _SCHEMA, _LINEAGE, _URI = "dagster/column_schema", "dagster/column_lineage", "dagster/uri"
 TABLE_NAMES = ("dagster/table_name", "dagster/relation_identifier")
@@ -153,7 +155,7 @@ def merge_column_metadata(
         schema: Another team's; None: it gets one of those columns that are described here.
         table: What is said of the table.
     """
-    said = _by_lower_case(table.columns)
+    said = unique((name.lower(), one) for name, one in table.columns.items())
     if schema is None:
         names = [name for name in table.columns if name.lower() in said][:MAX_COLUMNS]
         columns = [
@@ -184,10 +186,11 @@ def attributed(said: Description) -> str:
     return plain_in_markdown(f"{text} (pneuma-assets: {who[:MAX_TEXT]}{day})")
 
 
-def _by_lower_case(columns: Mapping[str, Description]) -> dict[str, Description]:
-    """Return descriptions by names in lower case, of names that are then still different."""
-    taken = Counter(name.lower() for name in columns)
-    return {name.lower(): said for name, said in columns.items() if taken[name.lower()] == 1}
+def unique(named: Iterable[tuple[str | None, N]]) -> dict[str, N]:
+    """Return what has a name that nothing else has, by it."""
+    pairs = list(named)
+    taken = Counter(name for name, _ in pairs)
+    return {name: one for name, one in pairs if name and taken[name] == 1}
 
 
 def _described(column: dg.TableColumn, said: Description | None) -> dg.TableColumn:
