@@ -43,10 +43,7 @@ def optimise_schedule(
 ) -> dg.ScheduleDefinition:
     """Return when the index is compacted; it is off until it is switched on in the UI.
 
-    Args:
-        loaded: The deployment.
-        job: The job that compacts.
-        indexing: The name of the job that indexes, whose runs come first.
+    Runs of the job named `indexing` come first.
     """
     config = loaded.deployment.dagster
 

@@ -69,11 +69,7 @@ def make_report(
     whoever has noticed it: this run, or a sensor before.
     Files of lineage are of no source: their problems are told whatever was chosen.
 
-    Args:
-        store: Knows how tables stand.
-        runs: What the store kept of each, by stage; a stage that did not end is not there.
-        sources: Whose tables are told of.
-        seconds: What all took.
+    `runs` is what the store kept of each, by stage; a stage that did not end is not there.
     """
 
     def chosen(subject: str) -> bool:

@@ -78,12 +78,7 @@ def _instance(folder: Path, given: str | None) -> dg.DagsterInstance:
 
 
 def remedy_for(instance: dg.DagsterInstance, cause: str) -> str | None:
-    """Return what to do where a run ended since its history could not be written; or None.
-
-    Args:
-        instance: That keeps the history.
-        cause: Why a run failed; Dagster keeps an error as text.
-    """
+    """Return what to do where a run ended since its history could not be written; or None."""
     if not (said := _SQLITE_SAID.search(cause)):
         return None
     error = sqlite3.OperationalError(said[1])

@@ -74,10 +74,6 @@ def bind_resources(function: Callable[..., R], names: Names) -> Callable[..., R]
     Dagster finds a resource by the name of the parameter that takes it. All deployments of a code
     location share these names, so a function that is written for `pneuma_store` is shown to Dagster
     as one for `pneuma_sales_store`. It serves assets, checks, schedules and sensors.
-
-    Args:
-        function: Its parameters of a type of resource are renamed, the others stay.
-        names: Those of the deployment.
     """
     signature = inspect.signature(function)
     taken = [name for name, one in signature.parameters.items() if _is_resource(one)]

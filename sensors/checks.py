@@ -25,10 +25,6 @@ def check_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:
 
     It asks for a run of the checks only where one would come out otherwise than it did last, so a
     lake that does not change costs no run and no event.
-
-    Args:
-        loaded: The deployment.
-        job: The job that checks.
     """
     names, config = Names.of(loaded.deployment), loaded.deployment.dagster
 

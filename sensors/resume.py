@@ -39,10 +39,6 @@ def resume_sensor(loaded: LoadedDeployment, job: Any) -> dg.SensorDefinition:
 
     It is no run status sensor of Dagster's, which would say at every tick without a run that it
     "returned an empty result". Its cursor is when the last run that it looked at was updated.
-
-    Args:
-        loaded: The deployment.
-        job: The job that indexes; runs of no other job are looked at.
     """
 
     @dg.sensor(

@@ -23,15 +23,7 @@ def watch_sensor(
     scans: Any,
     clock: Callable[[], float] = time.time,
 ) -> dg.SensorDefinition:
-    """Return the sensor of a deployment; it is off until it is switched on in the UI.
-
-    Args:
-        loaded: The deployment.
-        job: The job that indexes.
-        checks: The job that checks.
-        scans: The job that lists sources.
-        clock: The time in seconds since 1970.
-    """
+    """Return the sensor of a deployment; it is off until it is switched on in the UI."""
     ticks = Ticks(loaded, job.name, clock, checks=checks.name, scans=scans.name)
 
     @dg.sensor(
@@ -54,10 +46,6 @@ def indexing_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefiniti
 
     At each hour of `dagster.cron` it does once what the sensor `watch` does every minute; the
     sensor `go_on` asks for the runs that follow, until no table waits.
-
-    Args:
-        loaded: The deployment.
-        job: The job that indexes.
     """
     ticks, config = Ticks(loaded, job.name), loaded.deployment.dagster
 

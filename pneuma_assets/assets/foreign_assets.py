@@ -35,9 +35,7 @@ TABLE_NAMES = ("dagster/table_name", "dagster/relation_identifier")
 def foreign_assets(context: dg.AssetExecutionContext, prefix: str) -> list[ExternalFile]:
     """Return what the other assets of this code location say; nothing where there is none.
 
-    Args:
-        context: Of a step, whose process has loaded the definitions.
-        prefix: Begins the keys of this deployment's assets.
+    `context` is of a step, whose process has loaded the definitions; `prefix` begins our keys.
     """
     try:
         loaded = context.op_execution_context.repository_def.assets_defs_by_key.values()
@@ -56,10 +54,8 @@ def said_by(
 ) -> Iterator[ExternalTable]:
     """Yield what assets say, of those that are tables.
 
-    Args:
-        specs: Of the assets.
-        own: Keys of this project's: what depends on one is upstream of no page of ours, since
-            Dagster loads no circle.
+    Of the assets with a spec in `specs`; what depends on one of `own` is upstream of no page of
+    ours, since Dagster loads no circle.
     """
     by_key = {spec.key: spec for spec in specs}
     references = {key: found for key, spec in by_key.items() if (found := _reference(spec))}
@@ -151,9 +147,7 @@ def merge_column_metadata(
     A name counts whatever its capitals, as Dagster's UI merges columns by their names in lower
     case: one that several columns share so, of either side, is described by nobody of ours.
 
-    Args:
-        schema: Another team's; None: it gets one of those columns that are described here.
-        table: What is said of the table.
+    Where there is no schema it has those columns that are described here.
     """
     said = unique((name.lower(), one) for name, one in table.columns.items())
     if schema is None:

@@ -69,12 +69,7 @@ def definable(pages: Iterable[TablePage], others: Collection[dg.AssetKey]) -> Se
 
 
 def table_specs(pages: Iterable[TablePage], deployment: Deployment) -> list[dg.AssetSpec]:
-    """Return one external asset a table.
-
-    Args:
-        pages: The tables; each has a key that this deployment has made.
-        deployment: Names their groups, and what all its assets are tagged with.
-    """
+    """Return one external asset a table."""
     names = Names.of(deployment)
     group = cache(names)
     tags = deployment.dagster.tags

@@ -36,11 +36,8 @@ def read_descriptions(
 ) -> list[tuple[int, Description]]:
     """Return all that a table and the documents beside it say of its columns, without a model.
 
-    Args:
-        table: Its profile.
-        glossaries: The lists in its documents.
-        rows: Those gathered of it (`evidence.gather`), all if it has few; none where only its
-            names are known yet.
+    `rows` are those gathered of it (`terms.collect`), all if it has few; none where only its names
+    are known yet.
     """
     all_rows = len(rows) >= table.row_count
     found = (
@@ -72,9 +69,7 @@ def best_descriptions(known: Known, models: Mapping[int, Description]) -> dict[i
     A correction without a text rejects what documents, models and facts say: only what people wrote
     in the table itself, or added to it, is shown then.
 
-    Args:
-        known: What was read, by position.
-        models: What a model said, as far as it is fit to be shown.
+    `models` is what a model said, as far as it is fit to be shown.
     """
     orders = (*WRITTEN, Provenance.MODEL, Provenance.PROFILE)
     best: dict[int, Description] = {}
@@ -113,10 +108,7 @@ def fact_descriptions(
 ) -> dict[int, Description]:
     """Return what names and values show of columns, by position; of many columns nothing.
 
-    Args:
-        table: Its profile.
-        rows: Rows drawn uniformly, cells as text.
-        all_rows: Whether these are all that the table has; else its values are examples.
+    The rows are drawn uniformly; unless these are all that the table has, its values are examples.
     """
     found: dict[int, Description] = {}
     for position, column in enumerate(table.columns):

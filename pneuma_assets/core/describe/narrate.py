@@ -213,12 +213,8 @@ def round_trip(
     Of a table with fewer than `FEWEST_COLUMNS` none is returned, since nothing can be told there.
     A column is its name and what its values show. The confidence is the cosine of both.
 
-    Args:
-        encoder: What embeds.
-        table: The table.
-        said: What a model said, by position; empty texts say nothing.
-        facts: What names and values show, by position.
-        by: The model.
+    `said` is what the model `by` said and `facts` what names and values show, by position; empty
+    texts say nothing.
     """
     positions = [position for position, text in said.items() if text]
     if not positions or len(table.columns) < FEWEST_COLUMNS:

@@ -29,9 +29,7 @@ def pack_blocks(documents: Sequence[Document], encoder: Encoder) -> list[Block]:
     Takes time linear in the text: every document is tokenized once, and once more where it was
     joined or split, because a tokenizer may read a joined text as more tokens than its parts.
 
-    Args:
-        documents: Of any tables and kinds; blocks come in the order of their first documents.
-        encoder: Its tokenizer counts; `encoder.window` is the most tokens a block may have.
+    Blocks come in the order of their first documents.
     """
     groups: dict[tuple[str, DocumentKind], list[Piece]] = {}
     for document, cut in _tokenized(documents, encoder):

@@ -51,12 +51,7 @@ def origin_of_webserver(config: WebserverConfig) -> str | None:
 
 
 def webserver_assets(config: WebserverConfig, environ: Mapping[str, str]) -> list[ExternalFile]:
-    """Ask a webserver, if one is configured; reading what it said raises why it did not answer.
-
-    Args:
-        config: Where it is.
-        environ: Where the variable with its token is looked up.
-    """
+    """Ask a webserver, if one is configured; reading what it said raises why it did not answer."""
     origin = origin_of_webserver(config)
     if origin is None:
         return []

@@ -128,12 +128,8 @@ def describe_tables(
     indexed all the same. Such a column is asked again when its table is next read, be it that it
     changed or that a rebuild was asked for, so it costs nothing while nothing changes.
 
-    Args:
-        store: What is known of tables.
-        run_id: Whose claimed tables.
-        model: Asked for columns that nobody described; None asks nobody.
-        config: How columns are described.
-        encoder: For the round trip; without one, whatever the model says is shown.
+    `model` is asked for columns that nobody described, None asks nobody; without an `encoder` for
+    the round trip, whatever it says is shown.
     """
     items = [item for item in store.queue.take(run_id, Stage.SAMPLED) if item.table is not None]
     known: dict[str, Known] = {}
@@ -319,13 +315,7 @@ def generate_descriptions(
     Tables that share a subject ask once, also those of several runs: what another run is asking is
     waited for, unless that run ends.
 
-    Args:
-        store: Where answers are saved.
-        run_id: Who asks.
-        tables: All that this run works on.
-        model: What is asked.
-        config: How.
-        known: The descriptions of each table's columns, by its id; what people wrote is not asked.
+    `known` has the descriptions of each table's columns, by its id; what people wrote is not asked.
 
     Raises:
         ModelError: The model is missing or fails; what it said before is saved.
@@ -442,9 +432,7 @@ def _ask(
 def prompt_context(table: Table, rows: Sequence[Row]) -> Ground:
     """Return what a grounded prompt shows of a table besides its columns' names.
 
-    Args:
-        table: Its profile.
-        rows: Of it, cells as text; the first are shown.
+    Of the rows, cells as text, the first are shown.
     """
     names = [one_line(column.name) for column in table.columns]
     cells = tuple(row for row in rows[:SHOWN_ROWS] if len(row) == len(names))

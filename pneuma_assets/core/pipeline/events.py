@@ -55,11 +55,8 @@ def consume_events(
     A message is removed only after what it says is in the store: where this process dies between,
     it is handed out again, and a source listed once too often.
 
-    Args:
-        store: Where notices are kept.
-        configs: The sources, which know what of an address is theirs.
-        mailboxes: The queues, by the name of the source; one that has none is not there.
-        budget: The time of the tick; None: it begins now.
+    `mailboxes` are by the name of the source; one that has none is not there. A `budget` of None
+    begins now.
     """
     heard, budget, turns = ConsumedEvents(), budget or TickBudget(), store.runs.polled()
     away_before = {problem.subject for problem in store.problems.all() if problem.stage == STAGE}

@@ -43,13 +43,7 @@ class ExternalFile:
 
 
 def refused(name: str, error: PneumaError, within: str | None = None) -> ExternalFile:
-    """Return what was asked and did not answer: reading it raises why.
-
-    Args:
-        name: Names it as an origin.
-        error: Why it did not.
-        within: As in `ExternalFile`.
-    """
+    """Return what was asked and did not answer: reading it raises why."""
 
     def read() -> ExternalMetadata:
         raise error

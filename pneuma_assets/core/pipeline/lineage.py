@@ -156,10 +156,7 @@ class TableCatalog:
     def found_by(self, name: TableName, dialect: str, within: str | None = None) -> str | None:
         """Return the table that others mean by a name, or by an address in its place.
 
-        Args:
-            name: As they spell it.
-            dialect: Of their engine; empty: it is not known.
-            within: The source whose tables are meant first.
+        An empty `dialect` is not known; tables of the source `within` are meant first.
         """
         if "://" in name.name:
             return self.names.at(name.name)
@@ -267,12 +264,8 @@ def update_lineage(
 
     Where no table, query or key is another, nothing is written.
 
-    Args:
-        store: Where tables and edges are kept.
-        run_id: The run, whose tables are embedded later in it all the same.
-        deployment: Names the sources, and the files of other tools.
-        others: What the other assets beside the deployment, a webserver and engines say that were
-            asked; those that were not still say what they said.
+    `others` is what the other assets beside the deployment, a webserver and engines say that were
+    asked; those that were not still say what they said.
 
     Returns:
         The number of tables whose texts changed.
@@ -383,12 +376,7 @@ def external_origin(
 ) -> Origin:
     """Return what others say of the tables that are known.
 
-    Args:
-        outside: What they say of any.
-        name: Names them as an origin.
-        stamp: Of what that was read from.
-        tables: Those that are known.
-        within: The source that says it, of its own tables alone; None: it may be of any.
+    A source that says it (`within`) says it of its own tables alone; None: it may be of any.
     """
     dialect = next((one.dialect for one in outside.tables if one.dialect), "")
     names = dict.fromkeys(name for one in outside.tables for name in _names_of(one))
@@ -497,10 +485,7 @@ def engine_dependencies(
 
     One that refuses raises nothing here: reading what it said does.
 
-    Args:
-        sources: The opened ones.
-        configs: Their entries of the deployment file.
-        leave: Sources that are not asked, which changes nothing of what they said.
+    Sources of `leave` are not asked, which changes nothing of what they said.
     """
     dialects = {one.name: one.dependency_dialect for one in configs if one.name not in leave}
     found = []

@@ -162,13 +162,7 @@ def claim_tables(
 ) -> RawTablesFigures:
     """List the sources and claim the tables that this run works on.
 
-    Args:
-        store: Where the work list is kept.
-        run_id: Whose claims these are; its lock must be held (`Runs.alive`).
-        request: What the run is asked for.
-        config: How much to claim.
-        recipe: What decides how tables are represented; another one makes every table wait.
-        indexed: What the index holds, to notice what it lost.
+    The lock of `run_id` must be held (`Runs.alive`); `indexed` tells what the index lost.
 
     Raises:
         SourceError: There is no source, none can be listed, or the tables of several are held.
@@ -276,11 +270,6 @@ def index_fingerprint(sampling: SamplingConfig, encoder: str, narrations: str) -
 
     It does when a kind of document gets a maker or a maker another version (`describe.kinds`),
     and when terms are searched by other rules (`terms.fields.TERM_RULES`).
-
-    Args:
-        sampling: How rows are drawn.
-        encoder: The name of what embeds the blocks.
-        narrations: How columns are described (`describing_key`).
     """
     made = sorted(f"{maker.kind} {maker.version}" for maker in makers().values() if maker.version)
     represented = FORMAT, str(TERM_RULES), encoder, narrations
@@ -292,10 +281,6 @@ def expected_fingerprint(deployment: Deployment, built_with: str | None) -> str 
 
     The name of an encoder from a hub holds its revision, which only the loaded model knows. Where
     the index was built with that model, it is taken to have the same revision still.
-
-    Args:
-        deployment: Its options and models.
-        built_with: The name of the encoder that the index was built with, if there is an index.
 
     Returns:
         None where only a run can tell.

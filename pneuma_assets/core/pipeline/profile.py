@@ -123,12 +123,6 @@ def apply_rules(
     They are found again when they have been read again, in this run or a later one. Killed before
     the end, the next run begins with the same.
 
-    Args:
-        store: What is known of tables.
-        index: This deployment's own.
-        indexed: The tables in it.
-        sources: All sources of the deployment.
-
     Returns:
         The tables that left the index.
     """

@@ -23,9 +23,7 @@ from pneuma_assets.core.terms.distinct import Hashes, hashes_of
 def mark_copies(store: Store, facts: Mapping[str, TableFacts]) -> int:
     """Note in the store which tables are copies of which; returns of how many that is news.
 
-    Args:
-        store: Knows all tables.
-        facts: Of these tables: what is used and described more is the original.
+    Of these `facts`: what is used and described more is the original.
 
     All are compared, since a new table may be the original of old ones; it takes five seconds for
     10,000 of them, and as long again where not everybody may see all. Killed in between, it is
@@ -115,10 +113,7 @@ def columns_of(
 ) -> dict[str, list[JoinColumn]]:
     """Return what is known of the columns of tables, by their ids.
 
-    Args:
-        store: Where tables and their sketches are kept.
-        table_ids: The tables; those that were not read yet are left out.
-        described: What is said of columns, as `Pages.described_columns` returns it.
+    Tables that were not read yet are left out; `described` is as `NarrationCache.of_all` has it.
     """
     found: dict[str, list[JoinColumn]] = {}
     for some in chunks(table_ids, _AT_ONCE):
@@ -204,9 +199,6 @@ class ValueOverlap:
 
         A sketch has 32, and from these their number can only be guessed; evidence has up to 50
         rows. What was read anew since the sketch was made is left out.
-
-        Args:
-            tables: What is known of the columns of tables, by id.
         """
         small = [
             table_id for table_id, columns in tables.items() if any(map(_may_be_whole, columns))

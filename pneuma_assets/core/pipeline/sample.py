@@ -318,13 +318,8 @@ def judge(
     are replaced in any case. Rows of other columns are other rows, by whatever change is measured:
     all are drawn again, and no share of them is told.
 
-    Args:
-        item: The table as it was listed, and what is known of it.
-        table: Its profile, read just now.
-        before: What it was; None where no rows were drawn.
-        sketch: Of all its rows; None where they were not all read.
-        threshold: The share of rows that may change; 0: every table that was written is drawn
-            again.
+    `before` is None where no rows were drawn, `sketch` where not all rows were read. With a
+    threshold of 0 every table that was written is drawn again.
     """
     activity = item.ref.activity
     now = SampleSnapshot(table.columns, sketch, activity, activity)

@@ -35,9 +35,7 @@ LIMIT_S = 55.0
 class TickBudget:
     """Counts the seconds of one tick, from when this is made.
 
-    Args:
-        seconds: After so many nothing else is begun.
-        clock: Counts seconds.
+    After so many seconds nothing else is begun.
     """
 
     def __init__(
@@ -184,11 +182,6 @@ class IndexStaleness:
 
     One that was found as it should be is not read again before `EVERY_S` has passed, unless the
     store says something else of it by then.
-
-    Args:
-        loaded: The deployment.
-        environ: Holds the secrets of the index.
-        clock: Counts seconds.
     """
 
     def __init__(
