@@ -110,12 +110,8 @@ def _deployment_file(folder: Path, project: Path, tables: str | None) -> str:
     path = Path(tables).expanduser().resolve()
     inside = path.is_relative_to(project.resolve())  # a project may be moved, with what it holds
     written = os.path.relpath(path, folder.resolve()) if inside else str(path)
-    source = {**_folder_source(path), "path": written}
+    source = {"type": "folder", "name": source_name(path.name, set()), "path": written}
     return text + yaml.safe_dump({"sources": [source]}, sort_keys=False)
-
-
-def _folder_source(path: Path) -> dict[str, str]:
-    return {"type": "folder", "name": source_name(path.name, set()), "path": str(path)}
 
 
 def _text(context: dg.ResolutionContext, written: Any) -> str:

@@ -263,9 +263,9 @@ def known_descriptions(
                     known.setdefault(position, {})[provenance] = description
             for position, description in _from_outside(table, outside.get(i, {})).items():
                 known.setdefault(position, {}).setdefault(Provenance.DOCUMENT, description)
-            for one in corrections:
+            for one in (one for one in corrections if one.table_id == i):
                 for position, column in enumerate(table.columns):
-                    if one.table_id == i and one.is_of(column.name):
+                    if one.is_of(column.name):
                         known.setdefault(position, {})[Provenance.CORRECTION] = one.description
             found[i] = known
     return found
