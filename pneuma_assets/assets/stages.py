@@ -138,18 +138,19 @@ def schema_narrations(
     People's own words come first, from documents, comments and contexts. Where a language model is
     enabled it is asked for the other columns, once. For the rest the name and the values speak.
     """
-    state, model = pneuma_store.store, pneuma_narrator.model
+    state = pneuma_store.store
     done = run_stage(
         context,
         state,
         lambda: describe_tables(
             state,
             context.run.run_id,
-            model,
+            pneuma_narrator.model,
             pneuma_narrator.config,
             None if pneuma_narrator.config.model is None else pneuma_encoder.encoder,
         ),
     )
+    model = pneuma_narrator.model
     key = model and narration_key(model, pneuma_narrator.config.prompt)
     pneuma_narrator.release()
     # What is said of a column may quote its values.
