@@ -299,7 +299,7 @@ class TablePages:
         store, ids = self._store, [table.table_id for table in tables]
         visible = [i for i in ids if source_of(i) in self._sources and self._owned(i)]
         records = {record.table_id: record for record in store.tables.records(visible)}
-        self._note(replace(self._before(i), updated_at=r.updated_at) for i, r in records.items())
+        self._note(self._before(i) for i in records)  # a kill in between disowns no page
         said = store.narrations.of_tables(records)
         # As they are searched, where they are to be shown.
         rows = store.documents.of_kind(DocumentKind.ROWS, records if self._shows_rows else ())
@@ -324,6 +324,7 @@ class TablePages:
                     lineage.get(i),
                 )
             )
+        self._note(replace(self._before(i), updated_at=r.updated_at) for i, r in records.items())
 
     def _lineage(
         self, table_ids: Collection[str]
@@ -383,13 +384,14 @@ class TablePages:
             if problems.get(record.table_id) != self._before(record.table_id).problem
             and self._owned(record.table_id)
         }
-        self._note(replace(self._before(i), problem=problems.get(i)) for i in news)
+        self._note(self._before(i) for i in news)
         for i, record in news.items():
             self._let_a_second_pass()
             outcome = check_outcome(problems.get(i), record.state == TableState.FAILED)
             self._instance.report_runless_asset_event(
                 dg.AssetCheckEvaluation(asset_key=asset_key(self._prefix, i), **outcome)
             )
+        self._note(replace(self._before(i), problem=problems.get(i)) for i in news)
 
     def _let_a_second_pass(self) -> None:
         """Dagster holds a check of the second of a materialization for one of an earlier state."""
@@ -424,7 +426,7 @@ class TablePages:
         return self._told.get(self._name(table_id), PublishedPage(table_id))
 
     def _note(self, pages: Iterable[PublishedPage]) -> None:
-        """Remember what Dagster is told, before it is told."""
+        """Remember what Dagster was told, and before that which pages are ours to make."""
         told = {self._name(page.table_id): page for page in pages}
         news = {name: page for name, page in told.items() if self._told.get(name) != page}
         self._store.asset_keys.record(self._mark, news)
