@@ -4,22 +4,24 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import dagster as dg
 from pydantic import PrivateAttr
 
-from pneuma_assets.core.answers.results import CellAnswer
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.search.groups import GroupResult
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TAU, TableResult
-from pneuma_assets.core.service.answer import Answering
 from pneuma_assets.core.service.engine import LiveQueryEngine
 from pneuma_assets.core.service.status import check_answerable
 from pneuma_assets.resources.deployment import CheckedResource, DeploymentResource
 from pneuma_assets.resources.index import IndexResource
 from pneuma_assets.resources.models import AnswersResource, EncoderResource, JudgeResource
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.answers.results import CellAnswer
+    from pneuma_assets.core.service.answer import Answering
 
 _OPENING = threading.RLock()
 """Lets one of several threads open what all ask; a resource is copied, which no lock can be."""
@@ -33,7 +35,7 @@ class QueryResource(CheckedResource):
     encoder: dg.ResourceDependency[EncoderResource]
     judge: dg.ResourceDependency[JudgeResource]
     answers: dg.ResourceDependency[AnswersResource]
-    _answering: Answering | None = PrivateAttr(default=None)
+    _answering: "Answering | None" = PrivateAttr(default=None)
     _following: LiveQueryEngine | None = PrivateAttr(default=None)
 
     @contextmanager
@@ -79,7 +81,7 @@ class QueryResource(CheckedResource):
         k: int | None = None,
         model: bool | None = None,
         where: IndexFilter = NO_FILTER,
-    ) -> CellAnswer:
+    ) -> "CellAnswer":
         """Return the cells that answer `question`, with the statement that gave them.
 
         Without a model nothing is answered: `named` has the rows with cells that it names.
@@ -97,6 +99,8 @@ class QueryResource(CheckedResource):
             StateError: What is known of tables cannot be read.
             ConfigError: A secret that the deployment file names is not set.
         """
+        from pneuma_assets.core.service.answer import Answering
+
         with _OPENING:
             if self._answering is None:
                 self._answering = Answering(
