@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 Item = TypeVar("Item")
+Key = TypeVar("Key")
 
 
 def chunks(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
@@ -11,7 +12,7 @@ def chunks(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
     return [items[start : start + size] for start in range(0, len(items), size)]
 
 
-def portions(sizes: Mapping[str, int], most: int, items: int | None = None) -> Iterator[list[str]]:
+def portions(sizes: Mapping[Key, int], most: int, items: int | None = None) -> Iterator[list[Key]]:
     """Yield keys in groups whose sizes add up to `most` at most; a larger one is alone.
 
     Args:
@@ -19,7 +20,7 @@ def portions(sizes: Mapping[str, int], most: int, items: int | None = None) -> I
         most: Bound of a group's size.
         items: Bound of a group's number of items, if there is one.
     """
-    group: list[str] = []
+    group: list[Key] = []
     total = 0
     for key, size in sizes.items():
         full = total + max(size, 1) > most or len(group) == items

@@ -6,6 +6,7 @@ a text that fits the window is read whole: encoders cut off silently what exceed
 
 from collections.abc import Iterator, Sequence
 
+from pneuma_assets.core.grouping import portions
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.tables import Block, Document, DocumentKind
 from pneuma_assets.core.text.safe import well_formed
@@ -52,7 +53,9 @@ def _tokenized(
     documents: Sequence[Document], encoder: Encoder
 ) -> Iterator[tuple[Document, list[Piece]]]:
     """Yield each document with its text in pieces that fit the window; no token, no piece."""
-    for batch in _batches(documents):
+    sizes = {number: len(document.text) for number, document in enumerate(documents)}
+    for numbers in portions(sizes, _BATCH_CHARACTERS):
+        batch = [documents[number] for number in numbers]
         texts = [well_formed(document.text).strip() for document in batch]
         for document, text, spans in zip(batch, texts, encoder.token_spans(texts), strict=True):
             yield document, pieces(text, spans, encoder.window, encoder.token_spans)
@@ -76,17 +79,3 @@ def _joint_tokens(encoder: Encoder) -> int:
     """Return how many tokens the separator adds between two documents."""
     joined, alone = encoder.token_spans([f"a{SEPARATOR}a", "a"])
     return max(0, len(joined) - 2 * len(alone))
-
-
-def _batches(documents: Sequence[Document]) -> Iterator[list[Document]]:
-    """Group documents so that one call to the tokenizer holds a bounded amount of text."""
-    batch: list[Document] = []
-    characters = 0
-    for document in documents:
-        if batch and characters + len(document.text) > _BATCH_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-        batch.append(document)
-        characters += len(document.text)
-    if batch:
-        yield batch
