@@ -152,7 +152,7 @@ def test_a_table_that_changed_while_it_was_read_is_its_own_problem(lake, monkeyp
     (lake.folder / "staff.csv").write_text(staff(9))
     (lake.folder / "ports.csv").write_text("port,berths\nKiel,40\n")
 
-    real = sample.gather
+    real = FileSource.evidence
 
     def changed(source, ref, seed):
         """What the source finds when a column was added after the profile."""
@@ -163,7 +163,7 @@ def test_a_table_that_changed_while_it_was_read_is_its_own_problem(lake, monkeyp
         return replace(found, terms=replace(found.terms, rows=wider))
 
     with monkeypatch.context() as then:
-        then.setattr(sample, "gather", changed)
+        then.setattr(FileSource, "evidence", changed)
         lake.read("first")
     assert list(lake.finish("first")) == ["lake/ports"]
     (problem,) = lake.store.problems.all()
