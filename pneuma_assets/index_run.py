@@ -34,6 +34,8 @@ class IndexingReport:
 
     Of the tables indexed, `columns` counts their columns, `described_columns` those of which
     anything is said by anybody, and `narrated_columns` those that a language model was asked for.
+    It has `succeeded` unless a source could not be listed, or none of their tables is searchable
+    and none has left either.
     """
 
     indexed: int
@@ -50,6 +52,7 @@ class IndexingReport:
     seconds: float
     stage_seconds: Mapping[str, float]
     problems: Sequence[Problem]
+    succeeded: bool
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON types."""
@@ -63,7 +66,7 @@ def make_report(
     sources: Sequence[str],
     seconds: float,
 ) -> IndexingReport:
-    """Return what was done, and how the tables of these sources (all if none) stand now.
+    """Return what was done, and how the tables of these sources stand now.
 
     A table that has another name now is counted as renamed, and not as removed under its old one,
     whoever has noticed it: this run, or a sensor before.
@@ -73,7 +76,7 @@ def make_report(
     """
 
     def chosen(subject: str) -> bool:
-        return not sources or source_of(subject) in sources
+        return source_of(subject) in sources
 
     def counted(stage: str, name: str) -> int:
         return sum(int(run[stage].figures.get(name, 0)) for run in runs if stage in run)
@@ -81,13 +84,15 @@ def make_report(
     records = [record for record in store.tables.records() if chosen(record.table_id)]
     states = Counter(record.state for record in records)
     indexed = counted("search_index", "tables")
+    removed, forgotten = (counted("search_index", one) for one in ("removed", "forgotten"))
+    problems = [p for p in store.problems.all() if p.stage == LINEAGE or chosen(p.subject)]
     stages = dict.fromkeys(stage for run in runs for stage in run)
     return IndexingReport(
         indexed=indexed,
         unchanged=max(0, states[TableState.INDEXED] - indexed),
-        removed=counted("search_index", "removed"),
+        removed=removed,
         renamed=counted("search_index", "renamed"),
-        forgotten=counted("search_index", "forgotten"),
+        forgotten=forgotten,
         failed=states[TableState.FAILED],
         elsewhere=sum(record.claimed for record in records),
         blocks=counted("embedding_blocks", "blocks"),
@@ -96,7 +101,9 @@ def make_report(
         narrated_columns=counted("schema_narrations", "narrated"),
         seconds=seconds,
         stage_seconds={s: sum(run[s].seconds for run in runs if s in run) for s in stages},
-        problems=[p for p in store.problems.all() if p.stage == LINEAGE or chosen(p.subject)],
+        problems=problems,
+        succeeded=not any(problem.subject in sources for problem in problems)
+        and (removed + forgotten > 0 or len(records) > states[TableState.FAILED]),
     )
 
 
@@ -139,7 +146,8 @@ def run_indexing(
                 sources = ()
             runs.append(_one_run(loaded, instance, {"only": list(sources)}))
     with open_store(loaded, os.environ) as store:
-        return make_report(store, runs, sources, time.monotonic() - started)
+        names = sources or [source.name for source in loaded.deployment.sources]
+        return make_report(store, runs, names, time.monotonic() - started)
 
 
 def _one_run(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.service import workspace
-from pneuma_assets.core.service.sources import select_sources
 
 if TYPE_CHECKING:
     from pneuma_assets.index_run import IndexingReport
@@ -43,12 +42,14 @@ class Workspace(workspace.Workspace):
             IndexingFailedError: A stage could not go on; what is done is kept.
             StateError: The workspace is closed.
         """
-        from pneuma_assets.index_run import run_indexing
+        from pneuma_assets.core.service.sources import select_sources
 
         chosen = _path("folder", folder)
         self._check_open()
         self.release()
         self.loaded, names = select_sources(self.loaded, chosen, sources)
+        from pneuma_assets.index_run import run_indexing  # last: what is wrong is told at once
+
         return run_indexing(
             self.loaded, sources=names, rebuild=rebuild, accept_removals=accept_removals
         )

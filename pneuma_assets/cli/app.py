@@ -1,5 +1,6 @@
 """Puts the commands together."""
 
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -16,7 +17,7 @@ from pneuma_assets.cli.joins import joins
 from pneuma_assets.cli.lineage import lineage
 from pneuma_assets.cli.maintenance import copy_index, optimise, reindex, restore
 from pneuma_assets.cli.measure import app as bench_app
-from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption
+from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption, command
 from pneuma_assets.cli.search import search
 from pneuma_assets.cli.status import sources, status
 
@@ -29,20 +30,12 @@ app = typer.Typer(
     help="Make every table of a data lake findable by asking in plain language.",
     epilog="Start with: pneuma-assets index FOLDER, then: pneuma-assets search QUESTION",
 )
-app.command()(index)
-app.command()(search)
-app.command()(groups)
-app.command()(answer)
-app.command()(status)
-app.command()(describe)
-app.command()(lineage)
-app.command()(joins)
-app.command()(changed)
-app.command()(sources)
-app.command()(reindex)
-app.command()(copy_index)
-app.command()(optimise)
-app.command()(restore)
+_COMMANDS: Sequence[Callable[..., None]] = (
+    *(index, search, groups, answer, status, describe, lineage, joins, changed, sources),
+    *(reindex, copy_index, optimise, restore),
+)
+for run in _COMMANDS:
+    app.command()(command(run))
 app.add_typer(context_app, name="context")
 app.add_typer(bench_app, name="bench")
 app.add_typer(config_app, name="config")

@@ -1,32 +1,24 @@
 """`pneuma-assets changed`: other programs say that tables have changed."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pneuma_assets.cli.errors import UsageError
-from pneuma_assets.cli.options import (
-    ConfigOption,
-    HomeOption,
-    JsonOption,
-    lines_of,
-    load,
-    read_input,
-)
+from pneuma_assets.cli.options import JsonOption, lines_of, read_input
 from pneuma_assets.cli.output import counted, print_json, print_line
-from pneuma_assets.core.text.safe import printable
 
 if TYPE_CHECKING:
     from pneuma_assets.core.service.changed import Changed
+    from pneuma_assets.workspace import Workspace
 
 MAX_BYTES = 8_000_000
 SHOWN = 20
 
 
 def changed(
-    context: typer.Context,
+    workspace: "Workspace",
     tables: Annotated[
         list[str] | None,
         typer.Argument(
@@ -44,8 +36,6 @@ def changed(
         str, typer.Option(metavar="TEXT", help="Who says so, and why; people see it.")
     ] = "",
     as_json: JsonOption = False,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Say that tables have changed; the next run reads them again.
 
@@ -55,13 +45,9 @@ def changed(
     names = _names(tables or [])
     if not names and not source:
         raise UsageError("name a table, a pattern, or --source NAME")
-    loaded = load(context, home, config)
-    from pneuma_assets.core.service.workspace import Workspace
-
-    with Workspace(loaded) as workspace:
-        told = workspace.changed(names, sources=source or (), reason=reason)
+    told = workspace.changed(names, sources=source or (), reason=reason)
     if as_json:
-        print_json(asdict(told))
+        print_json(told)
     else:
         _show(told)
 
@@ -84,12 +70,11 @@ def _names(given: list[str]) -> list[str]:
 def _show(told: "Changed") -> None:
     if told.tables:
         more = "…" if len(told.tables) > SHOWN else ""
-        named = ", ".join(printable(one) for one in told.tables[:SHOWN])
         known = counted(len(told.tables), "known table", "known tables")
-        print_line(f"{known} queued for re-reading: {named}{more}")
+        print_line(f"{known} queued for re-reading: {', '.join(told.tables[:SHOWN])}{more}")
     for new in told.new[:SHOWN]:
-        near = f" (did you mean {', '.join(map(printable, new.near))}?)" if new.near else ""
-        print_line(f"{printable(new.name)} is not known yet; {new.source} is listed for it{near}")
+        near = f" (did you mean {', '.join(new.near)}?)" if new.near else ""
+        print_line(f"{new.name} is not known yet; {new.source} is listed for it{near}")
     if len(told.new) > SHOWN:
         others = counted(len(told.new) - SHOWN, "other name that is", "other names that are")
         print_line(f"and {others} not known yet")

@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pneuma_assets.cli.errors import UsageError
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load, read_input
+from pneuma_assets.cli.options import (
+    AuthorOption,
+    JsonOption,
+    TableArgument,
+    command,
+    read_input,
+)
 from pneuma_assets.cli.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from pneuma_assets.core.service.describe import ColumnDescription
-    from pneuma_assets.core.service.workspace import Workspace
+    from pneuma_assets.workspace import Workspace
+
+NEXT_RUN = "Run pneuma-assets index to update the index."
 
 
 def describe(
-    context: typer.Context,
-    table_id: Annotated[
-        str | None,
-        typer.Argument(metavar="[TABLE]", help="As search and status show it.", show_default=False),
-    ] = None,
+    workspace: "Workspace",
+    table_id: TableArgument = None,
     column: Annotated[
         str | None,
         typer.Argument(
@@ -38,46 +43,36 @@ def describe(
     reset: Annotated[
         bool, typer.Option("--reset", help="Remove the correction or rejection.")
     ] = False,
-    author: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who corrects it. [default: your login name]")
-    ] = None,
+    author: AuthorOption = None,
     as_json: JsonOption = False,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Show, correct or reject the descriptions of a table and its columns.
 
     Without an option it shows each description, who wrote it and when; without a table, all
     corrections and rejections.
     """
-    changes = [text is not None, reject, reset]
-    if sum(changes) > 1:
+    changes = (text is not None) + reject + reset
+    if changes > 1:
         raise UsageError("give one of --text, --reject and --reset")
-    if any(changes) and table_id is None:
-        raise UsageError("name the table, and the column if it is about one")
     if author is not None and text is None and not reject:
         raise UsageError("--author goes with --text or --reject")
-    from pneuma_assets.core.service.workspace import Workspace
-
-    was = None
-    with Workspace(load(context, home, config)) as workspace:
-        if table_id is not None and any(changes):
-            was = None if reset else _said_of(workspace, table_id, column)
-            _change(workspace, table_id, column, text, author, reset=reset)
-        gone = reset and table_id not in workspace.known_tables()
-        found = [] if gone else workspace.descriptions(table_id)
-    if any(changes):
-        found = [one for one in found if one.column == column]
-    elif column is not None:
-        found = _of_column(found, table_id or "", column)
-    if as_json:
-        former = {"was": was and asdict(was)} if any(changes) else {}
-        print_json([{**asdict(one), **former} for one in found])
+    if table_id is None:
+        if changes:
+            raise UsageError("name the table, and the column if it is about one")
+        found = workspace.descriptions()
+    elif not changes:
+        found = workspace.descriptions(table_id)
+        if column is not None:
+            found = _of_column(found, table_id, column)
+    else:
+        _change(workspace, table_id, column, text, author, reset=reset, as_json=as_json)
         return
-    if found or not any(changes):
-        _show(found, was)
-    if any(changes):
-        print_line(f"{'Withdrawn' if reset else 'Saved'}. {NEXT_RUN}")
+    if as_json:
+        print_json(found)
+    elif found:
+        _show(found)
+    else:
+        print_line("No corrections.")
 
 
 def _change(
@@ -88,29 +83,32 @@ def _change(
     author: str | None,
     *,
     reset: bool,
+    as_json: bool,
 ) -> None:
+    """Change what is said of a column or table, and show what was said before and is now."""
+    was, found = None, []
     if reset:
         workspace.withdraw(table_id, column)
-    elif text is not None:
-        workspace.describe(table_id, column, text, author=author)
     else:
-        workspace.reject(table_id, column, author=author)
-
-
-def _said_of(
-    workspace: "Workspace", table_id: str, column: str | None
-) -> "ColumnDescription | None":
-    """Return what is said before it is changed; None where nobody says or rejects anything."""
-    for one in workspace.descriptions(table_id):
-        if one.column == column and (one.text or one.rejected_by is not None):
-            return one
-    return None
-
-
-def _told_by(one: "ColumnDescription") -> list[str]:
-    who = one.source if one.by == "correction" else _who(one)
-    told = [] if who == "-" else [who]
-    return [*told, *([one.said_at.partition("T")[0]] if one.said_at else [])]
+        before = [one for one in workspace.descriptions(table_id) if one.column == column]
+        was = next((one for one in before if one.text or one.rejected_by is not None), None)
+        if text is not None:
+            workspace.describe(table_id, column, text, author=author)
+        else:
+            workspace.reject(table_id, column, author=author)
+    if table_id in workspace.known_tables():
+        found = [one for one in workspace.descriptions(table_id) if one.column == column]
+    if as_json:
+        print_json([{**asdict(one), "was": was} for one in found])
+        return
+    if found:
+        _show(found)
+    if was is not None:
+        who = was.source if was.by == "correction" else _who(was)
+        when = was.said_at.partition("T")[0] if was.said_at else ""
+        told = ", ".join(one for one in (who, when) if one not in ("", "-"))
+        print_line(f"was: {_what(was)} ({told})")
+    print_line(f"{'Withdrawn' if reset else 'Saved'}. {NEXT_RUN}")
 
 
 def _of_column(
@@ -127,26 +125,21 @@ def _of_column(
     return [one for one in found if one.column == column]
 
 
-def _show(found: "list[ColumnDescription]", was: "ColumnDescription | None") -> None:
-    if not found:
-        print_line("No corrections.")
-        return
-    several = len({one.table_id for one in found}) > 1
-    print_table(
-        [*(["table"] if several else []), "column", "by", "when", "what"],
+def _show(found: "list[ColumnDescription]") -> None:
+    rows = [
         [
-            [
-                *([one.table_id] if several else []),
-                "(the table)" if one.column is None else one.column,
-                _who(one),
-                (one.said_at or "-").partition("T")[0],
-                _what(one),
-            ]
-            for one in found
-        ],
-    )
-    if was is not None:
-        print_line(f"was: {_what(was)} ({', '.join(_told_by(was))})")
+            "(the table)" if one.column is None else one.column,
+            _who(one),
+            (one.said_at or "-").partition("T")[0],
+            _what(one),
+        ]
+        for one in found
+    ]
+    headings = ["column", "by", "when", "what"]
+    if len({one.table_id for one in found}) > 1:
+        headings = ["table", *headings]
+        rows = [[one.table_id, *row] for one, row in zip(found, rows, strict=True)]
+    print_table(headings, rows)
 
 
 def _who(one: "ColumnDescription") -> str:
@@ -163,8 +156,7 @@ def _what(one: "ColumnDescription") -> str:
 
 
 MAX_BYTES = 4_000_000
-
-NEXT_RUN = "Run pneuma-assets index to update the index."
+"""Of a text that is added."""
 
 app = typer.Typer(rich_markup_mode=None, help="Add, remove or list what people know of a table.")
 
@@ -175,61 +167,49 @@ Name = Annotated[
 
 
 @app.command()
+@command
 def add(
-    context: typer.Context,
+    workspace: "Workspace",
     table_id: TableId,
     name: Name,
     file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Read the text from this file.")
     ] = None,
     text: Annotated[str | None, typer.Option(metavar="TEXT", help="The text itself.")] = None,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Add a text about a table: --file, --text, or standard input."""
     given = _text(file, text)
-    with _workspace(context, home, config) as workspace:
-        workspace.add_context(table_id, name, given)
+    workspace.add_context(table_id, name, given)
     print_line(f"added '{name}' to {table_id}. {NEXT_RUN}")
 
 
 @app.command()
+@command
 def remove(
-    context: typer.Context,
+    workspace: "Workspace",
     table_id: TableId,
     name: Name,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Remove a text that was added to a table."""
-    with _workspace(context, home, config) as workspace:
-        workspace.remove_context(table_id, name)
+    workspace.remove_context(table_id, name)
     print_line(f"removed '{name}' from {table_id}. {NEXT_RUN}")
 
 
 @app.command(name="list")
+@command
 def list_(
-    context: typer.Context,
+    workspace: "Workspace",
     table_id: TableId,
     as_json: JsonOption = False,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """List the texts that were added to a table."""
-    with _workspace(context, home, config) as workspace:
-        found = workspace.contexts(table_id)
+    found = workspace.contexts(table_id)
     if as_json:
-        print_json([asdict(entry) for entry in found])
+        print_json(found)
     elif not found:
         print_line(f"nothing was added to {table_id}")
     else:
         print_table(["name", "text"], [[entry.name, entry.text[:300]] for entry in found])
-
-
-def _workspace(context: typer.Context, home: Path | None, config: Path | None) -> "Workspace":
-    from pneuma_assets.core.service.workspace import Workspace
-
-    return Workspace(load(context, home, config))
 
 
 def _text(file: Path | None, text: str | None) -> str:

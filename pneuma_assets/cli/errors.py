@@ -44,20 +44,12 @@ class CommandGroup(TyperGroup):
             home = ctx.meta.get(STATE_FOLDER)
             raise StateDamagedError(f"{told}; the state folder is {home} (--home)") from error
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **more: Any
     ) -> Any:
         """Run a command; ends the process, or returns the exit code if not `standalone_mode`."""
         try:
-            result = super().main(
-                args, prog_name, complete_var, False, windows_expand_args, **extra
-            )
+            result = super().main(args, standalone_mode=False, **more)
             code = result if isinstance(result, int) else 0
             if code == EXIT_INTERRUPTED:  # typer turns Ctrl-C into this code without a word
                 _print([INTERRUPTED])
@@ -90,12 +82,8 @@ def _explain(error: BaseException) -> int:
         _print([not_installed(error.name)])
         return EXIT_FAILURE
     text = " ".join(str(error).split())[:MAX_UNEXPECTED_CHARS]
-    _print(
-        [
-            f"unexpected {type(error).__name__}{': ' if text else ''}{text}; set PNEUMA_DEBUG=1 "
-            "and run again for the traceback"
-        ]
-    )
+    told = f"unexpected {type(error).__name__}{': ' if text else ''}{text}"
+    _print([f"{told}; set PNEUMA_DEBUG=1 and run again for the traceback"])
     return EXIT_FAILURE
 
 

@@ -5,70 +5,54 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pneuma_assets.cli.options import (
-    ConfigOption,
-    HomeOption,
     JsonOption,
+    QuestionArgument,
     ReadersOption,
     SourceOption,
-    load,
+    filter_of,
 )
-from pneuma_assets.cli.output import print_indented, print_json, print_line, showing_progress
-from pneuma_assets.core.text.safe import printable
+from pneuma_assets.cli.output import (
+    print_indented,
+    print_json,
+    print_no_match,
+    print_ranked,
+    showing_progress,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pneuma_assets.core.relations.join_graph import JoinEdge
-    from pneuma_assets.core.search.groups import GroupResult
+    from pneuma_assets.workspace import Workspace
 
 
 def groups(
-    context: typer.Context,
-    question: Annotated[list[str], typer.Argument(help="The question, quoted or not.")],
+    workspace: "Workspace",
+    question: QuestionArgument,
     k: Annotated[int | None, typer.Option("-k", help="Groups to show.")] = None,
     source: SourceOption = None,
     readers: ReadersOption = None,
     as_json: JsonOption = False,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Find the sets of tables that answer a question together, best first.
 
     A table that may answer by itself is such a set, too. Under each set stands by which columns its
     tables are joined.
     """
-    loaded = load(context, home, config)
-    from pneuma_assets.core.index.base import IndexFilter
-    from pneuma_assets.core.search.confidence import is_unlikely
-    from pneuma_assets.core.service.workspace import Workspace
-
-    where = IndexFilter(
-        sources=tuple(source or ()), readers=None if readers is None else tuple(readers)
-    )
-    with Workspace(loaded) as workspace, showing_progress(lasting=False):
-        found = workspace.find_groups(" ".join(question), k=k, where=where)
+    with showing_progress(lasting=False):
+        found = workspace.find_groups(" ".join(question), k=k, where=filter_of(source, readers))
     if as_json:
-        print_json([one.to_dict() for one in found])
+        print_json(found)
         return
-    if not found:
-        print_line("no table matches; ask in other words, or loosen the filters")
-        return
-    answerable = found[0].answerable
-    if is_unlikely(answerable, loaded.deployment.query.min_confidence):
-        print_line(f"No confident match ({answerable:.2f}).")
-    _print(found)
-
-
-def _print(found: "Sequence[GroupResult]") -> None:
-    print(f"{'':>3} {'score':>6}  tables")  # noqa: T201
+    answerable = found[0].answerable if found else None
+    print_no_match(answerable, workspace.loaded.deployment.query.min_confidence, found=bool(found))
     for rank, group in enumerate(found, start=1):
-        tables = ", ".join(map(printable, group.tables))
-        print(f"{rank:>3} {group.score:>6.2f}  {tables}")  # noqa: T201
+        if rank == 1:
+            print_ranked(f"{'':>3} {'score':>6}", "tables")
+        print_ranked(f"{rank:>3} {group.score:>6.2f}", ", ".join(group.tables))
         for edge in group.joins:
-            print_indented(join_line(edge), margin=12, most_lines=2)
+            print_indented(_join(edge), margin=12, most_lines=2)
 
 
-def join_line(edge: "JoinEdge") -> str:
+def _join(edge: "JoinEdge") -> str:
     """Return a join in one line: which columns, who says so, how sure it is."""
     pairs = zip(edge.columns, edge.other_columns, strict=True)
     table, other = (name.rpartition("/")[2] for name in (edge.table, edge.other))

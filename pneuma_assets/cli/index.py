@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pneuma_assets.cli.errors import EXIT_FAILURE, UsageError
-from pneuma_assets.cli.options import (
-    ConfigOption,
-    HomeOption,
-    JsonOption,
-    given_path,
-    load,
-)
+from pneuma_assets.cli.options import JsonOption, given_path
 from pneuma_assets.cli.output import (
     counted,
     print_indented,
@@ -22,18 +16,18 @@ from pneuma_assets.cli.output import (
     print_table,
     showing_progress,
 )
-from pneuma_assets.core.text.safe import printable
 
 if TYPE_CHECKING:
     from pneuma_assets.core.tables import Problem
     from pneuma_assets.index_run import IndexingReport
+    from pneuma_assets.workspace import Workspace
 
 SHOWN_PROBLEMS = 20
 _LINES_OF_STAGES = 9
 
 
 def index(
-    context: typer.Context,
+    workspace: "Workspace",
     folder: Annotated[
         Path | None,
         typer.Argument(
@@ -52,13 +46,10 @@ def index(
     accept_removals: Annotated[
         bool,
         typer.Option(
-            "--accept-removals",
-            help="Confirm removal of tables missing from one source.",
+            "--accept-removals", help="Confirm removal of tables missing from one source."
         ),
     ] = False,
     as_json: JsonOption = False,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Index every table that is new or changed.
 
@@ -68,39 +59,28 @@ def index(
     """
     if folder is not None and source:
         raise UsageError("give a FOLDER or --source, not both")
-    loaded = load(context, home, config)
-    from pneuma_assets.core.service.sources import select_sources
-    from pneuma_assets.workspace import Workspace
-
-    loaded, names = select_sources(loaded, folder, source or ())
-    with Workspace(loaded) as workspace:
-        with showing_progress():
-            report = workspace.index(
-                sources=names, rebuild=rebuild, accept_removals=accept_removals
-            )
-        failed = workspace.status().fails(names, removed=report.removed + report.forgotten)
+    with showing_progress():
+        report = workspace.index(
+            folder, sources=source or (), rebuild=rebuild, accept_removals=accept_removals
+        )
     if as_json:
-        print_json(report.to_dict())
+        print_json(report)
     else:
         _print_report(report)
-    if failed:
+    if not report.succeeded:
         raise typer.Exit(EXIT_FAILURE)
 
 
 def _print_report(report: "IndexingReport") -> None:
-    print_table(
-        ["tables indexed", "unchanged", "removed", "failed", "columns described", "blocks"],
-        [
-            [
-                f"{report.indexed:,}",
-                f"{report.unchanged:,}",
-                f"{report.removed:,}",
-                f"{report.failed:,}",
-                f"{report.described_columns:,} of {report.columns:,}",
-                f"{report.blocks:,}",
-            ]
-        ],
-    )
+    figures = {
+        "tables indexed": f"{report.indexed:,}",
+        "unchanged": f"{report.unchanged:,}",
+        "removed": f"{report.removed:,}",
+        "failed": f"{report.failed:,}",
+        "columns described": f"{report.described_columns:,} of {report.columns:,}",
+        "blocks": f"{report.blocks:,}",
+    }
+    print_table([*figures], [[*figures.values()]])
     if report.narrated_columns:
         asked = counted(report.narrated_columns, "column", "columns")
         print_line(f"a language model was asked for {asked}")
@@ -108,13 +88,11 @@ def _print_report(report: "IndexingReport") -> None:
     took = f"took {report.seconds:.1f} s ({stages})" if stages else f"{report.seconds:.1f} s"
     print_indented(took, margin=0, most_lines=_LINES_OF_STAGES)
     if report.renamed:
-        print_line(
-            f"{counted(report.renamed, 'table has', 'tables have')} another name than before"
-        )
+        renamed = counted(report.renamed, "table has", "tables have")
+        print_line(f"{renamed} another name than before")
     if report.forgotten:
-        print_line(
-            f"{counted(report.forgotten, 'table', 'tables')} removed (no longer in the source)"
-        )
+        gone = counted(report.forgotten, "table", "tables")
+        print_line(f"{gone} removed (no longer in the source)")
     if report.elsewhere:
         print_line(f"another run is working on {counted(report.elsewhere, 'table', 'tables')}")
     left = report.removed + report.forgotten
@@ -131,9 +109,6 @@ def print_problems(problems: "Sequence[Problem]", most: int | None = None) -> No
         return
     shown = problems if most is None else problems[:most]
     print_line()
-    print_table(
-        ["problem with", "stage", "cause"],
-        [[printable(p.subject), p.stage, p.cause] for p in shown],
-    )
+    print_table(["problem with", "stage", "cause"], [[p.subject, p.stage, p.cause] for p in shown])
     if len(shown) < len(problems):
         print_line(f"and {len(problems) - len(shown)} more: pneuma-assets status --problems")

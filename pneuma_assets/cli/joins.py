@@ -5,21 +5,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pneuma_assets.cli.errors import UsageError
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, ReadersOption, load
+from pneuma_assets.cli.options import AuthorOption, JsonOption, ReadersOption, TableArgument
 from pneuma_assets.cli.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pneuma_assets.core.service.joins import JudgedJoin, KnownJoin
+    from pneuma_assets.workspace import Workspace
 
 
 def joins(
-    context: typer.Context,
-    table_id: Annotated[
-        str | None,
-        typer.Argument(metavar="[TABLE]", help="As search and status show it.", show_default=False),
-    ] = None,
+    workspace: "Workspace",
+    table_id: TableArgument = None,
     to: Annotated[str | None, typer.Option(metavar="TABLE", help="Another table.")] = None,
     columns: Annotated[
         list[str] | None,
@@ -32,14 +30,9 @@ def joins(
     confirm: Annotated[bool, typer.Option("--confirm", help="Confirm this join.")] = False,
     reject: Annotated[bool, typer.Option("--reject", help="Reject this join.")] = False,
     reset: Annotated[bool, typer.Option("--reset", help="Remove the verdict.")] = False,
-    author: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Who confirms or rejects. [default: your login name]"),
-    ] = None,
+    author: AuthorOption = None,
     readers: ReadersOption = None,
     as_json: JsonOption = False,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Show by which columns a table can be joined with others; confirm or reject one.
 
@@ -63,20 +56,17 @@ def joins(
         )
     if author is not None and not (confirm or reject):
         raise UsageError("--author goes with --confirm or --reject")
-    from pneuma_assets.core.service.workspace import Workspace
-
-    with Workspace(load(context, home, config)) as workspace:
-        if table_id is None:
-            _print_judged(workspace.judged_joins(), as_json=as_json)
-            return
-        if changes:
-            holds = None if reset else confirm
-            workspace.judge_join(
-                table_id, columns or (), to or "", to_columns or (), holds=holds, author=author
-            )
-        found = workspace.joins(table_id, readers=readers)
+    if table_id is None:
+        _print_judged(workspace.judged_joins(), as_json=as_json)
+        return
+    if changes:
+        holds = None if reset else confirm
+        workspace.judge_join(
+            table_id, columns or (), to or "", to_columns or (), holds=holds, author=author
+        )
+    found = workspace.joins(table_id, readers=readers)
     if as_json:
-        print_json([one.to_dict() for one in found])
+        print_json(found)
     elif not found:
         print_line(
             f"No joins known for {table_id}. Add one by --to, --column, --to-column and --confirm."
@@ -88,7 +78,7 @@ def joins(
 
 def _print_judged(said: "Sequence[JudgedJoin]", *, as_json: bool) -> None:
     if as_json:
-        print_json([one.to_dict() for one in said])
+        print_json(said)
     elif not said:
         print_line("No joins confirmed or rejected.")
     else:

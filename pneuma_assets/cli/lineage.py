@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pneuma_assets.cli.errors import UsageError
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, ReadersOption, load
-from pneuma_assets.cli.output import print_json, print_line
+from pneuma_assets.cli.options import JsonOption, ReadersOption, TableArgument
+from pneuma_assets.cli.output import print_captured, print_json, print_line
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.text.safe import printable
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from pneuma_assets.core.service.lineage import LinkedTable
+    from pneuma_assets.workspace import Workspace
 
 MOST_PAIRS = 20
 """Pairs of columns shown of an edge."""
@@ -25,11 +26,8 @@ _WORDS = {"upstream": "built from", "downstream": "feeds"}
 
 
 def lineage(
-    context: typer.Context,
-    table_id: Annotated[
-        str | None,
-        typer.Argument(metavar="[TABLE]", help="As search and status show it.", show_default=False),
-    ] = None,
+    workspace: "Workspace",
+    table_id: TableArgument = None,
     upstream: Annotated[
         bool, typer.Option("--upstream", help="Only what it is built from.")
     ] = False,
@@ -51,8 +49,6 @@ def lineage(
     ] = None,
     readers: ReadersOption = None,
     as_json: JsonOption = False,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Show what a table is built from, and what is built from it.
 
@@ -64,16 +60,13 @@ def lineage(
         raise UsageError("--openlineage writes of all tables; leave --as out")
     if table_id is None and openlineage is None:
         raise UsageError("name the table")
-    from pneuma_assets.core.service.workspace import Workspace
-
+    if openlineage is not None:
+        _write(openlineage, workspace.openlineage(table_id))
+        return
     way = None if upstream == downstream else "upstream" if upstream else "downstream"
-    with Workspace(load(context, home, config)) as workspace:
-        if openlineage is not None:
-            _write(openlineage, workspace.openlineage(table_id))
-            return
-        found = workspace.lineage(table_id or "", way, depth=depth, readers=readers)
+    found = workspace.lineage(table_id or "", way, depth=depth, readers=readers)
     if as_json:
-        print_json([one.to_dict() for one in found])
+        print_json(found)
     elif mermaid:
         _print_mermaid(table_id or "", found)
     elif not found:
@@ -101,18 +94,12 @@ def _print_trees(table_id: str, found: "Sequence[LinkedTable]", *, columns: bool
     from rich.text import Text
     from rich.tree import Tree
 
-    from pneuma_assets.cli.output import console
-
     root = Tree(Text(printable(table_id)))
     for way, words in _WORDS.items():
         linked = [one for one in found if one.direction == way]
         if linked:
             _grow(root.add(words), table_id, linked, columns=columns)
-    printer = console()
-    with printer.capture() as captured:
-        printer.print(root)
-    for line in captured.get().splitlines():
-        print(line.rstrip())  # noqa: T201
+    print_captured(root)
 
 
 def _grow(tree: "Tree", table_id: str, linked: "Sequence[LinkedTable]", *, columns: bool) -> None:

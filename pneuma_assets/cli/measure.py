@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pneuma_assets.cli.errors import EXIT_FAILURE, UsageError
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
+from pneuma_assets.cli.options import (
+    AlphaOption,
+    JsonOption,
+    JudgeOption,
+    KOption,
+    NOption,
+    command,
+    given_path,
+)
 from pneuma_assets.cli.output import print_json, print_line, print_table, showing_progress
 
 if TYPE_CHECKING:
     from pneuma_assets.core.measure.compare import Standing
     from pneuma_assets.core.measure.evaluate import Figures
-    from pneuma_assets.core.service.workspace import Workspace
     from pneuma_assets.core.store.questions import Measurement
+    from pneuma_assets.workspace import Workspace
 
 app = typer.Typer(rich_markup_mode=None, help="Measure answers against known ones.")
 
@@ -27,34 +35,23 @@ QueriesOption = Annotated[
 
 
 @app.command()
+@command
 def run(
-    context: typer.Context,
+    workspace: "Workspace",
     queries: QueriesOption,
-    k: Annotated[int | None, typer.Option("-k", "--k", help="Tables of an answer.")] = None,
-    n: Annotated[
-        int | None, typer.Option("-n", "--n", help="Candidates per signal, as a multiple of -k.")
-    ] = None,
-    alpha: Annotated[
-        float | None, typer.Option(help="Use only BM25 and embeddings (1 = BM25, 0 = embeddings).")
-    ] = None,
-    judge: Annotated[
-        bool | None,
-        typer.Option(
-            "--judge/--no-judge", help="Let a language model demote results that do not answer."
-        ),
-    ] = None,
+    k: KOption = None,
+    n: NOption = None,
+    alpha: AlphaOption = None,
+    judge: JudgeOption = None,
     answers: Annotated[
         Path | None,
         typer.Option(parser=given_path, metavar="FILE", help="Write each answer, as JSON lines."),
     ] = None,
     as_json: JsonOption = False,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Ask questions about the indexed tables, and say how well they fared; nothing is changed."""
     given = {"k": k, "n": n, "alpha": alpha, "judge": judge}
     options = {name: value for name, value in given.items() if value is not None}
-    loaded = load(context, home, config)
     from pneuma_assets.core.measure.evaluate import (
         ask_all,
         count_figures,
@@ -62,26 +59,24 @@ def run(
         read_questions,
         write_answers,
     )
-    from pneuma_assets.core.service.workspace import Workspace
 
-    below = loaded.deployment.query.min_confidence
-    with showing_progress(), Workspace(loaded) as workspace:
+    below = workspace.loaded.deployment.query.min_confidence
+    with showing_progress():
         engine = workspace.query_engine()
         questions = read_questions(queries, workspace.search_index.list_tables())
         answered = ask_all(engine, questions, options, below)
     figures, kinds = count_figures(answered), count_figures_by_kind(answered)
     number = sum(1 for one in questions if one.relevant)
-    facts = {
-        "questions": number, "unanswerable": len(questions) - number, "min_confidence": below
-    }  # fmt: skip
+    unanswerable = len(questions) - number
     if as_json:
+        facts = {"questions": number, "unanswerable": unanswerable, "min_confidence": below}
         of_kinds = {"kinds": {kind: one.to_dict() for kind, one in kinds.items()}} if kinds else {}
         print_json({**figures.to_dict(), **facts, "options": options, **of_kinds})
     else:
         print_figures(figures, kinds)
         print_line(
-            f"{number:,} questions, and {facts['unanswerable']:,} that no table answers; refused "
-            f"below a confidence of {below:g}"
+            f"{number:,} questions, and {unanswerable:,} that no table answers; refused below a "
+            f"confidence of {below:g}"
         )
     if answers is not None:  # last: what took long is shown before this can fail
         write_answers(answers, answered)
@@ -93,8 +88,9 @@ _LATEST = 10
 
 
 @app.command()
+@command
 def mine(
-    context: typer.Context,
+    workspace: "Workspace",
     renew: Annotated[
         bool, typer.Option("--renew", help="Make others in the place of those there are.")
     ] = False,
@@ -106,8 +102,6 @@ def mine(
         bool, typer.Option("--history", help="Show every measurement; ask nothing.")
     ] = False,
     as_json: JsonOption = False,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Ask questions about the deployment's own tables, and name those answered worse than before.
 
@@ -116,37 +110,28 @@ def mine(
     """
     if renew and (accept or history):
         raise UsageError("--renew makes questions; --accept and --history ask none")
-    from pneuma_assets.core.service.workspace import Workspace
+    if accept or history:
+        standing = _known(workspace, accept=accept)
+    else:
+        from pneuma_assets.core.service.measure import mine as mine_now
 
-    with Workspace(load(context, home, config)) as workspace:
         with showing_progress(lasting=False):
-            standing = _standing(workspace, renew, asking=not (accept or history))
-        if accept:
-            standing = _accepted(workspace)
+            standing = mine_now(workspace, renew=renew)
     if as_json:
-        print_json(standing.to_dict())
+        print_json(standing)
     else:
         _print(standing, len(standing.history) if history else _LATEST)
     if standing.change.red:
         raise typer.Exit(EXIT_FAILURE)
 
 
-def _standing(workspace: "Workspace", renew: bool, *, asking: bool) -> "Standing":
+def _known(workspace: "Workspace", *, accept: bool) -> "Standing":
     from pneuma_assets.core.measure.compare import Standing, standing
-    from pneuma_assets.core.service.measure import mine as mine_now
 
-    if asking:
-        return mine_now(workspace, renew=renew)
     known = workspace.known_tables()  # creates no state where there is none
-    return standing(workspace.store) if known else Standing()
-
-
-def _accepted(workspace: "Workspace") -> "Standing":
-    from pneuma_assets.core.measure.compare import standing
-
-    if not workspace.known_tables() or not workspace.store.questions.accept():
+    if accept and not (known and workspace.store.questions.accept()):
         raise UsageError("nothing was measured yet; run: pneuma-assets bench mine")
-    return standing(workspace.store)
+    return standing(workspace.store) if known else Standing()
 
 
 def _print(standing: "Standing", latest: int) -> None:
@@ -204,35 +189,28 @@ def _place(place: int | None) -> str:
     return "-" if place is None else str(place)
 
 
-GoldOption = Annotated[
-    Path,
-    typer.Option(
-        parser=given_path,
-        metavar="G.jsonl",
-        help='What people wrote of columns: {"table", "column", "gold"} a line.',
-    ),
-]
-
-
 @app.command()
+@command
 def narrations(
-    context: typer.Context,
-    gold: GoldOption,
+    workspace: "Workspace",
+    gold: Annotated[
+        Path,
+        typer.Option(
+            parser=given_path,
+            metavar="G.jsonl",
+            help='What people wrote of columns: {"table", "column", "gold"} a line.',
+        ),
+    ],
     as_json: JsonOption = False,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Measure how often a column's description leads to what people wrote of it.
 
     Descriptions are those of the indexed tables, which are named by their ids.
     """
-    loaded = load(context, home, config)
     from pneuma_assets.core.measure.narrations import Said, figures_of, read_gold
-    from pneuma_assets.core.models.encoder.encoder import open_encoder
-    from pneuma_assets.core.service.workspace import Workspace
 
     wanted = read_gold(gold)
-    with showing_progress(), Workspace(loaded) as workspace:
+    with showing_progress():
         if unknown := {*wanted} - {*workspace.search_index.list_tables()}:
             raise UsageError(f"{gold}: no indexed table has the id {min(unknown)!r}")
         told = {one: workspace.store.narrations.of_tables([one])[one] for one in wanted}
@@ -240,7 +218,7 @@ def narrations(
             [Said(name, text, told[table].get(name)) for name, text in columns.items()]
             for table, columns in wanted.items()
         ]
-        figures = figures_of(tables, open_encoder(loaded.deployment.encoder))
+        figures = figures_of(tables, workspace.encoder)
     if as_json:
         print_json(figures)
     else:

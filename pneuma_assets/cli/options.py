@@ -1,11 +1,13 @@
-"""Options that every command takes, what they open, and input that commands read from files."""
+"""Options that several commands take, what they open, and input that commands read from files."""
 
 import codecs
+import inspect
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +15,7 @@ from pneuma_assets.cli.errors import STATE_FOLDER, UsageError
 
 if TYPE_CHECKING:
     from pneuma_assets.core.config.load import LoadedDeployment
+    from pneuma_assets.core.index.base import IndexFilter
 
 
 def given_path(text: str) -> Path:
@@ -48,7 +51,33 @@ SourceOption = Annotated[
 ]
 ReadersOption = Annotated[
     list[str] | None,
-    typer.Option("--as", metavar="NAME", help="Show only what this user or role may see."),
+    typer.Option(
+        "--as",
+        metavar="NAME",
+        help="Show only what this user, group or role may see (warehouse/analyst); repeat it for "
+        "each of their names.",
+    ),
+]
+QuestionArgument = Annotated[list[str], typer.Argument(help="The question, quoted or not.")]
+TableArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[TABLE]", help="As search and status show it.", show_default=False),
+]
+KOption = Annotated[int | None, typer.Option("-k", "--k", help="Tables of an answer.")]
+NOption = Annotated[
+    int | None, typer.Option("-n", "--n", help="Candidates per signal, as a multiple of -k.")
+]
+AlphaOption = Annotated[
+    float | None, typer.Option(help="Use only BM25 and embeddings (1 = BM25, 0 = embeddings).")
+]
+JudgeOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--judge/--no-judge", help="Let a language model demote results that do not answer."
+    ),
+]
+AuthorOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Who says so. [default: your login name]")
 ]
 
 
@@ -58,6 +87,44 @@ class Chosen:
 
     home: Path | None
     config: Path | None
+
+
+def command(run: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that takes --home and --config, too, and opens the workspace they choose.
+
+    Args:
+        run: The command; its first parameter is the `Workspace`, which is closed when it has ended.
+    """
+
+    def opened(
+        context: typer.Context, home: HomeOption = None, config: ConfigOption = None, **given: Any
+    ) -> None:
+        loaded = load(context, home, config)
+        from pneuma_assets.workspace import Workspace
+
+        with Workspace(loaded) as workspace:
+            run(workspace, **given)
+
+    _, *own = inspect.signature(run).parameters.values()
+    *places, _ = inspect.signature(opened).parameters.values()
+    shown = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *places)]
+    opened.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    opened.__annotations__ = {one.name: one.annotation for one in shown}
+    opened.__name__, opened.__doc__ = run.__name__, run.__doc__
+    return opened
+
+
+def filter_of(
+    source: list[str] | None,
+    readers: list[str] | None,
+    table: list[str] | None = None,
+    kind: list[Any] | None = None,
+) -> "IndexFilter":
+    """Return the filter of the options --source, --as, --table and --kind."""
+    from pneuma_assets.core.index.base import IndexFilter
+
+    sources, tables, kinds = (tuple(given or ()) for given in (source, table, kind))
+    return IndexFilter(sources, tables, kinds, None if readers is None else tuple(readers))
 
 
 def load(context: typer.Context, home: Path | None, config: Path | None) -> "LoadedDeployment":

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.progress import listening
@@ -20,6 +21,8 @@ MAX_WIDTH = 100
 
 _NARROWEST, _BETWEEN = 4, 2
 """Width of a column of texts, at least, and of the gap between two columns of a table."""
+SECONDS_BETWEEN_LINES = 10.0
+"""Of progress that is written to a log."""
 
 
 def console() -> "Console":
@@ -48,8 +51,7 @@ def print_table(
     from rich.text import Text
 
     rows = list(rows)
-    printer = console()
-    if _least_width(headings, rows, numbers) > printer.width:
+    if _least_width(headings, rows, numbers) > console().width:
         _print_records(headings, rows)
         return
     table = Table(box=None, padding=(0, _BETWEEN, 0, 0), pad_edge=False, header_style="bold")
@@ -62,10 +64,7 @@ def print_table(
         )
     for row in rows:
         table.add_row(*(Text(printable(cell), overflow="fold") for cell in row))
-    with printer.capture() as captured:
-        printer.print(table)
-    for line in captured.get().splitlines():
-        print(line.rstrip())  # noqa: T201
+    print_captured(table)
 
 
 def _least_width(
@@ -97,9 +96,31 @@ def print_indented(text: str, *, margin: int, most_lines: int) -> None:
         print(f"{'':{margin}}{line.plain.rstrip()}{more}")  # noqa: T201
 
 
-def print_line(text: str = "") -> None:
+def print_line(text: str = "", *, margin: int = 0) -> None:
     """Print one line of a result."""
-    print(printable(text))  # noqa: T201
+    print(f"{'':{margin}}{printable(text)}")  # noqa: T201
+
+
+def print_ranked(figures: str, name: str) -> None:
+    """Print figures, aligned by spaces, and what they are of."""
+    print(f"{figures}  {printable(name)}")  # noqa: T201
+
+
+def print_captured(renderable: Any) -> None:
+    """Print a table or tree of rich, without the spaces at the ends of its lines."""
+    printer = console()
+    with printer.capture() as captured:
+        printer.print(renderable)
+    for line in captured.get().splitlines():
+        print(line.rstrip())  # noqa: T201
+
+
+def print_no_match(confidence: float | None, min_confidence: float, *, found: bool) -> None:
+    """Say that nothing was found, or nothing that is likely to answer; else print nothing."""
+    if not found:
+        print_line("no table matches; ask in other words, or loosen the filters")
+    elif confidence is not None and confidence < min_confidence:
+        print_line(f"No confident match ({confidence:.2f}).")
 
 
 def counted(number: int, one: str, several: str) -> str:
@@ -109,10 +130,14 @@ def counted(number: int, one: str, several: str) -> str:
 
 def print_json(value: Any) -> None:
     """Print one JSON document; ASCII only, so that no terminal or pipe can spoil it."""
-    print(json.dumps(value, ensure_ascii=True, indent=2, default=str))  # noqa: T201
+    print(json.dumps(value, ensure_ascii=True, indent=2, default=_as_json))  # noqa: T201
 
 
-SECONDS_BETWEEN_LINES = 10.0
+def _as_json(value: Any) -> Any:
+    """Return what stands for a value that JSON has no type for: a result's own, or its fields."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
 
 
 @contextmanager

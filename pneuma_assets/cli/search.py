@@ -7,24 +7,34 @@ import typer
 
 from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import (
-    ConfigOption,
-    HomeOption,
+    AlphaOption,
     JsonOption,
+    JudgeOption,
+    KOption,
+    NOption,
+    ReadersOption,
     SourceOption,
+    filter_of,
     lines_of,
-    load,
     read_input,
 )
-from pneuma_assets.cli.output import print_indented, print_json, print_line, showing_progress
+from pneuma_assets.cli.output import (
+    print_indented,
+    print_json,
+    print_line,
+    print_no_match,
+    print_ranked,
+    showing_progress,
+)
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.text.safe import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pneuma_assets.core.search.results import ScoreParts, TableResult
     from pneuma_assets.core.service.ask import Answer
     from pneuma_assets.core.tables import DocumentKind
+    from pneuma_assets.workspace import Workspace
 
 MAX_QUESTIONS_BYTES = 16 * 1024 * 1024
 
@@ -40,7 +50,7 @@ def document_kind(text: str) -> "DocumentKind":
 
 
 def search(
-    context: typer.Context,
+    workspace: "Workspace",
     question: Annotated[
         list[str] | None, typer.Argument(show_default=False, help="The question, quoted or not.")
     ] = None,
@@ -48,20 +58,10 @@ def search(
         Path | None,
         typer.Option(metavar="FILE", help="Ask every line of a file; - is standard input."),
     ] = None,
-    k: Annotated[int | None, typer.Option("-k", help="Tables to show.")] = None,
-    n: Annotated[
-        int | None, typer.Option("-n", help="Candidates per signal, as a multiple of -k.")
-    ] = None,
-    alpha: Annotated[
-        float | None,
-        typer.Option(help="Use only BM25 and embeddings (1 = BM25, 0 = embeddings)."),
-    ] = None,
-    judge: Annotated[
-        bool | None,
-        typer.Option(
-            "--judge/--no-judge", help="Let a language model demote results that do not answer."
-        ),
-    ] = None,
+    k: KOption = None,
+    n: NOption = None,
+    alpha: AlphaOption = None,
+    judge: JudgeOption = None,
     tau: Annotated[
         float | None,
         typer.Option(
@@ -84,15 +84,7 @@ def search(
             "say.",
         ),
     ] = None,
-    readers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--as",
-            metavar="NAME",
-            help="Show only what this user, group or role may see (warehouse/analyst); repeat it "
-            "for each of their names.",
-        ),
-    ] = None,
+    readers: ReadersOption = None,
     explain: Annotated[
         bool,
         typer.Option(
@@ -109,72 +101,54 @@ def search(
         typer.Option(metavar="TABLE_ID", help="Only tables that are built from this one."),
     ] = None,
     as_json: JsonOption = False,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Find the tables that answer a question, best first."""
-    name, asked = _questions(question or [], questions)
-    loaded = load(context, home, config)
-    from pneuma_assets.core.index.base import IndexFilter
-    from pneuma_assets.core.service.workspace import Workspace
-
-    min_confidence = loaded.deployment.query.min_confidence
-    where = IndexFilter(
-        tuple(source or ()),
-        tuple(table or ()),
-        tuple(kind or ()),
-        None if readers is None else tuple(readers),
-    )
-    with Workspace(loaded) as workspace, showing_progress(lasting=False):
+    if bool(question) == (questions is not None):
+        raise UsageError("give a QUESTION, or --questions FILE with one a line")
+    name, asked = _lines(questions) if questions is not None else ("", {})
+    where = filter_of(source, readers, table, kind)
+    options: dict[str, Any] = {"k": k, "n": n, "alpha": alpha, "judge": judge, "tau": tau}
+    found: Sequence[TableResult] = ()
+    answers: Sequence[Answer] = ()
+    with showing_progress(lasting=False):
         if upstream_of is not None or downstream_of is not None:
             where = workspace.related(
                 upstream_of=upstream_of, downstream_of=downstream_of, where=where
             )
         if questions is None:
-            [found] = workspace.ask_many(
-                [asked[1] or ""], k=k, n=n, alpha=alpha, judge=judge, tau=tau, where=where
-            )
+            [found] = workspace.ask_many([" ".join(question or ())], **options, where=where)
         else:
-            answers = workspace.ask_each(
-                [*asked.values()], k=k, n=n, alpha=alpha, judge=judge, tau=tau, where=where
-            )
-    if questions is None:
-        _print_one(found, min_confidence, as_json=as_json, explain=explain)
+            answers = workspace.ask_each([*asked.values()], **options, where=where)
+    below = workspace.loaded.deployment.query.min_confidence
+    if as_json:
+        print_json(found if questions is None else answers)
+    elif questions is None:
+        _print_answer(found, below, explain=explain)
     else:
-        _print_all(answers, min_confidence, as_json=as_json, explain=explain)
-        _name_refused(name, dict(zip(asked, answers, strict=True)))
+        _print_all(answers, below, explain=explain)
+    refused = [
+        f"{name}, line {number}: {one.error}"
+        for number, one in zip(asked, answers, strict=True)
+        if one.error is not None
+    ]
+    if refused:
+        raise QuestionsRefusedError("\n".join(refused))
 
 
 class QuestionsRefusedError(PneumaError):
     """Some lines of a file could not be asked; the others were answered."""
 
 
-def _name_refused(name: str, answers: "Mapping[int, Answer]") -> None:
-    """Raise `QuestionsRefusedError`, a line each, for those lines that could not be asked."""
-    refused = [
-        f"{name}, line {number}: {answer.error}"
-        for number, answer in answers.items()
-        if answer.error is not None
-    ]
-    if refused:
-        raise QuestionsRefusedError("\n".join(refused))
+def _lines(file: Path) -> tuple[str, dict[int, str | None]]:
+    """Return the name of a file of questions, and each question by its line."""
+    name, data = read_input(file, MAX_QUESTIONS_BYTES, "--questions")
+    asked = lines_of(name, data)
+    if not asked:
+        raise UsageError(f"{name} holds no question; write one a line")
+    return name, asked
 
 
-def _print_one(
-    found: "Sequence[TableResult]", min_confidence: float, *, as_json: bool, explain: bool
-) -> None:
-    if as_json:
-        print_json([result.to_dict() for result in found])
-    else:
-        _print_answer(found, min_confidence, explain=explain)
-
-
-def _print_all(
-    answers: "Sequence[Answer]", min_confidence: float, *, as_json: bool, explain: bool
-) -> None:
-    if as_json:
-        print_json([answer.to_dict() for answer in answers])
-        return
+def _print_all(answers: "Sequence[Answer]", min_confidence: float, *, explain: bool) -> None:
     for position, answer in enumerate(answers):
         print_line() if position else None
         print_line(answer.question)
@@ -186,20 +160,16 @@ def _print_all(
 
 def _print_answer(answer: "Sequence[TableResult]", min_confidence: float, *, explain: bool) -> None:
     """Print one ranking: a line of figures a table, and under it the text that matched."""
-    from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
+    from pneuma_assets.core.search.confidence import confidence_of
 
-    if not answer:
-        print_line("no table matches; ask in other words, or loosen the filters")
-        return
-    confidence = confidence_of(answer)
-    if is_unlikely(confidence, min_confidence):
-        print_line(f"No confident match ({confidence:.2f}).")
-    print(f"{'':>3} {'score':>6} {'words':>6} {'meaning':>8} {'judge':>6}  table")  # noqa: T201
+    print_no_match(confidence_of(answer), min_confidence, found=bool(answer))
+    if answer:
+        print_ranked(f"{'':>3} {'score':>6} {'words':>6} {'meaning':>8} {'judge':>6}", "table")
     for rank, result in enumerate(answer, start=1):
         parts = result.parts
         judge = "-" if parts.judge is None else f"{parts.judge:.2f}"
         figures = f"{result.score:>6.2f} {parts.lexical:>6.2f} {parts.semantic:>8.2f} {judge:>6}"
-        print(f"{rank:>3} {figures}  {printable(result.table_id)}")  # noqa: T201
+        print_ranked(f"{rank:>3} {figures}", result.table_id)
         if parts.named is not None:
             what = "column" if parts.named in result.columns else "table"
             print_indented(f"{what} named: {parts.named}", margin=4, most_lines=1)
@@ -216,16 +186,3 @@ def _explained(parts: "ScoreParts") -> str:
     lost = round(parts.trust, 3)  # of next to nothing, "-0.000" would be shown
     trust = [("trust", lost)] if lost else []
     return ", ".join(f"{name} {value:.3f}" for name, value in (*added, *trust))
-
-
-def _questions(words: list[str], file: Path | None) -> tuple[str, dict[int, str | None]]:
-    """Return where the questions are from, and each by its line: the words given, or a file's."""
-    if bool(words) == (file is not None):
-        raise UsageError("give a QUESTION, or --questions FILE with one a line")
-    if file is None:
-        return "the command line", {1: " ".join(words)}
-    name, data = read_input(file, MAX_QUESTIONS_BYTES, "--questions")
-    asked = lines_of(name, data)
-    if not asked:
-        raise UsageError(f"{name} holds no question; write one a line")
-    return name, asked

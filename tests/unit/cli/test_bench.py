@@ -4,35 +4,26 @@ import json
 from contextlib import closing
 
 import pytest
-from typer.testing import CliRunner
 
-from pneuma_assets.cli.app import app
 from pneuma_assets.core.config.index import IndexConfig
-from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.index.registry import open_index
-from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.tables import Column, Table
+from tests.support.doors import fails, run, succeeds
 from tests.support.indexed_tables import index_tables
+from tests.support.word_encoder import WordEncoder
 
 TABLES = [
     (Table("lake/rivers", (Column("river", ""), Column("length_km", "")), 1, ""), [("Rhine", "1")]),
     (Table("lake/salaries", (Column("employee", ""), Column("salary", "")), 1, ""), [("Ann", "2")]),
 ]
+RUN = ["bench", "run"]
 SIDES = ["--alpha", "0.5"]
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def index(folder):
-    encoder = open_encoder(EncoderConfig())
-    home = folder / ".pneuma"
+def index(here):
+    encoder = WordEncoder()
+    home = here / ".pneuma"
     with closing(
         open_index(IndexConfig(), home, encoder.name, encoder.dimension, building=True)
     ) as index:
@@ -42,21 +33,8 @@ def index(folder):
         assert set(index.list_tables()) == {table.table_id for table, _ in TABLES}
 
 
-def bench(*args):
-    return CliRunner().invoke(app, ["bench", "run", *map(str, args)])
-
-
-def fails(code, *args):
-    result = bench(*args)
-    assert result.exit_code == code, result.output
-    assert result.stdout == ""
-    (line,) = result.stderr.splitlines()
-    assert line.startswith("error: ")
-    return line
-
-
-def asked(folder, *lines):
-    path = folder / "q.jsonl"
+def asked(here, *lines):
+    path = here / "q.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return ["--queries", path]
 
@@ -66,12 +44,10 @@ RIVER = {"question": "length of the river Rhine", "tables": ["lake/rivers"], "ki
 NONE = {"question": "wind at the harbour", "tables": []}
 
 
-def test_one_object_with_every_figure(folder, index):
-    answers = folder / "answers.jsonl"
-    given = asked(folder, ANN, RIVER, NONE)
-    result = bench(*given, *SIDES, "--json", "--answers", answers)
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
+def test_one_object_with_every_figure(here, index):
+    answers = here / "answers.jsonl"
+    given = asked(here, ANN, RIVER, NONE)
+    found = json.loads(succeeds(*RUN, *given, *SIDES, "--json", "--answers", answers))
     for name in ("R@1", "R@5", "R@10", "all@5", "recall@10", "MRR", "nDCG@10"):
         low, high = found["intervals"][name]
         assert 0 <= low <= found[name] <= high <= 1
@@ -84,10 +60,8 @@ def test_one_object_with_every_figure(folder, index):
     assert [record["rank"] for record in records] == [1, 1, None]
 
 
-def test_a_table_for_people(folder, index):
-    result = bench(*asked(folder, ANN, RIVER, NONE))
-    assert result.exit_code == 0, result.output
-    lines = result.stdout.splitlines()
+def test_a_table_for_people(here, index):
+    lines = succeeds(*RUN, *asked(here, ANN, RIVER, NONE)).splitlines()
     assert any(line.startswith("R@1 ") and " to " in line for line in lines)
     assert ["questions", "number", "R@1", "R@5", "R@10", "MRR"] in [one.split() for one in lines]
     assert lines[-1].startswith("2 questions, and 1 that no table answers")
@@ -102,31 +76,28 @@ def test_a_table_for_people(folder, index):
         (ANN, ["-k", "0"], "k must be a whole number from 1"),
     ],
 )
-def test_wrong_questions_and_options(folder, index, record, options, told):
-    assert told in fails(1, *asked(folder, record), *options)
+def test_wrong_questions_and_options(here, index, record, options, told):
+    assert told in fails(1, *RUN, *asked(here, record), *options)
 
 
-def test_figures_are_shown_also_where_the_answers_cannot_be_written(folder, index):
-    (folder / "file").write_text("")
-    result = bench(*asked(folder, ANN), "--answers", "file/it.jsonl")
+def test_figures_are_shown_also_where_the_answers_cannot_be_written(here, index):
+    (here / "file").write_text("")
+    result = run(*RUN, *asked(here, ANN), "--answers", "file/it.jsonl")
     assert result.exit_code == 1, result.output
     assert "error: cannot write file/it.jsonl" in result.stderr
     assert "R@1" in result.stdout
 
 
-def test_an_index_that_there_is_not_cannot_be_asked(folder):
-    assert "pneuma-assets index" in fails(1, *asked(folder, ANN))
+def test_an_index_that_there_is_not_cannot_be_asked(here):
+    assert "pneuma-assets index" in fails(1, *RUN, *asked(here, ANN))
 
 
-def test_descriptions_are_measured_of_tables_that_are_indexed(folder, index):
-    path = folder / "g.jsonl"
-    for table, code in (("lake/rivers", 0), ("rivers", 2)):
+def test_descriptions_are_measured_of_tables_that_are_indexed(here, index):
+    command = ["bench", "narrations", "--gold", "g.jsonl", "--json"]
+    for table in ("lake/rivers", "rivers"):
         lines = [{"table": table, "column": one, "gold": one} for one in ("river", "km", "year")]
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        command = ["bench", "narrations", "--gold", str(path), "--json"]
-        result = CliRunner().invoke(app, command)
-        assert result.exit_code == code, result.output
-        if code:
-            assert "no indexed table has the id 'rivers'" in result.stderr
+        (here / "g.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        if table == "rivers":
+            assert "no indexed table has the id 'rivers'" in fails(2, *command)
         else:
-            assert json.loads(result.stdout)["name"] == 1
+            assert json.loads(succeeds(*command))["name"] == 1

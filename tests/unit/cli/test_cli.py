@@ -4,15 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from pneuma_assets.cli.app import app
 from pneuma_assets.core.config.index import IndexConfig
-from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.errors import QueryError, SearchIndexError, SourceError
+from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.index.registry import open_index
-from pneuma_assets.core.service.sources import check_sources
-from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import (
     Block,
@@ -23,39 +18,9 @@ from pneuma_assets.core.tables import (
     Table,
     TableRef,
 )
-from pneuma_assets.core.text.suggest import nearest
+from tests.support.doors import fails, run, succeeds
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def run(*args, stdin=None, env=None):
-    return CliRunner().invoke(app, list(args), input=stdin, env=env)
-
-
-def fails(code: int, *args, **options) -> str:
-    """Run a command that must fail: nothing on standard output, one line on the other."""
-    result = run(*args, **options)
-    assert result.exit_code == code, result.output
-    assert result.stdout == ""
-    (line,) = result.stderr.splitlines()
-    assert line.startswith("error: ")
-    assert line.isprintable()
-    return line
-
-
-def succeeds(*args, **options) -> str:
-    result = run(*args, **options)
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
 
 HOSTILE = "lake/\x1b[31mred\u202e[bold]x"
 
@@ -97,12 +62,7 @@ def home(here) -> Path:
     ],
 )
 def test_bad_usage_is_one_line_and_code_2(here, home, args, wanted):
-    result = CliRunner().invoke(app, args, prog_name="pneuma-assets")
-    assert (result.exit_code, result.stdout) == (2, "")
-    (line,) = result.stderr.splitlines()
-    assert line.startswith("error: ")
-    assert wanted in line
-    assert line.isprintable()
+    assert wanted in fails(2, *args)
 
 
 def test_help_and_version(here):
@@ -169,17 +129,8 @@ def test_status(home):
     assert "profile" in succeeds("status", "--problems")
 
 
-def test_searching_what_is_known_but_not_indexed(home):
+def test_what_is_known_but_not_indexed_is_neither_searched_nor_made(home):
     assert "nothing is indexed in" in fails(1, "search", "penguins")
-
-
-def test_python_asks_like_the_command_line(home):
-    with Workspace(load_deployment(home=home)) as workspace:
-        for look in (workspace.query_engine, lambda: workspace.search_index):
-            with pytest.raises(QueryError, match="nothing is indexed in"):
-                look()
-        with pytest.raises(SearchIndexError, match="run 'pneuma-assets index'"):
-            open_index(workspace.loaded.deployment.index, home, "m", 4)
     assert not (home / "index").exists()
 
 
@@ -193,10 +144,9 @@ QUESTIONS = (
 
 
 @pytest.fixture
-def asked_for(home, monkeypatch):
+def asked_for(home):
     """A deployment whose index holds two tables, and an encoder that needs no model."""
     encoder = WordEncoder()
-    monkeypatch.setattr("pneuma_assets.core.models.encoder.encoder.open_encoder", lambda _: encoder)
     texts = {"lake/economy": "gross product gdp of a year", "lake/sub/penguins": "penguins"}
     index = open_index(IndexConfig(), home, encoder.name, encoder.dimension, building=True)
     for table_id, text in texts.items():
@@ -338,22 +288,6 @@ def test_exit_codes_of_failures(here, monkeypatch, error, code):
     # Not every command keeps something as it goes: what is told is true of those that do not, too.
     assert "what was finished" not in said
     assert code != 130 or "the same command does the rest" in said
-
-
-def test_nearest_names():
-    known = ["lake/a/penguins", "lake/b/penguins", "lake/economy", "x/y"]
-    assert nearest("penguins", known) == ["lake/a/penguins", "lake/b/penguins"]
-    towns = ["lake/brain", "lake/rain", "lake/rain_2", "lake/train"]
-    assert nearest("Rain", towns) == ["lake/rain", "lake/brain", "lake/rain_2"]
-    assert nearest("lake/econmy", known)[0] == "lake/economy"
-    assert nearest("zzzzzzz", known) == []
-    assert nearest("", known) == []
-
-
-def test_checking_no_sources(tmp_path):
-    from pneuma_assets.core.config.deployment import Deployment
-
-    assert check_sources(Deployment(), tmp_path, {}) == []
 
 
 @pytest.mark.parametrize(

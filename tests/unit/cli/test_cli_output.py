@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
 from pneuma_assets.cli import output
 from pneuma_assets.core.progress import report, working
@@ -142,12 +141,3 @@ def test_a_width_that_is_asked_for_holds_and_nothing_is_cut(
         assert printed.count(sign) >= letters.count(sign)
     if numbers:
         assert printed.count(cell) == columns * len(rows), "a number is not parted"
-
-
-def test_the_runner_of_typer_sees_the_same_failures_as_a_process(tmp_path):
-    from pneuma_assets.cli.app import app
-
-    result = CliRunner().invoke(app, ["--home", str(tmp_path), "search", "x"])
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: nothing is indexed")

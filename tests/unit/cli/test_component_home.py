@@ -14,7 +14,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import TableRef
 from pneuma_assets.resources.deployment import DeploymentResource
 from pneuma_assets.resources.store import StoreResource
-from tests.unit.cli.test_cli import fails, here, succeeds  # noqa: F401 (here is a fixture)
+from tests.support.doors import fails, succeeds
 
 RUN = "dg launch --job pneuma_index_tables"
 
@@ -29,7 +29,7 @@ def opened_in_a_run(loaded: LoadedDeployment) -> None:
 
 
 @pytest.fixture
-def home(here) -> Path:  # noqa: F811
+def home(here) -> Path:
     (here / "lake").mkdir()
     opened_in_a_run(PneumaComponent(folder="lake").deployment_at(here, here))
     return here / ".pneuma/pneuma"
@@ -71,7 +71,7 @@ def test_a_deployment_file_that_names_the_folder_takes_it_over(home):
     assert not (home / NOTE).exists()
 
 
-def test_loading_notes_nothing(here):  # noqa: F811
+def test_loading_notes_nothing(here):
     PneumaComponent(folder="lake").deployment_at(here, here)
     assert os.listdir(here) == []  # noqa: PTH208
 

@@ -20,6 +20,7 @@ def report(columns: int, described: int, asked: int) -> IndexingReport:
         seconds=57.1,
         stage_seconds=SECONDS,
         problems=[],
+        succeeded=True,
     )
 
 

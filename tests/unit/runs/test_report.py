@@ -36,7 +36,8 @@ def test_runs_add_up_whatever_each_has_ended(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("sources", "unchanged", "failed"), [([], 2, 1), (["lake"], 1, 1), (["hill"], 0, 0)]
+    ("sources", "unchanged", "failed"),
+    [(["lake", "hill"], 2, 1), (["lake"], 1, 1), (["hill"], 0, 0)],
 )
 def test_the_report_is_of_the_chosen_sources(tmp_path, sources, unchanged, failed):
     ids = ["lake/a", "lake/b", "lake/c", "hill/a"]
@@ -53,6 +54,22 @@ def test_the_report_is_of_the_chosen_sources(tmp_path, sources, unchanged, faile
     assert report.failed == failed
     assert [p.subject for p in report.problems] == ["lake/c"] * failed
     assert report.to_dict()["stage_seconds"] == {"search_index": 1.5}
+
+
+def test_a_run_fails_whose_source_is_not_listed_or_of_which_nothing_is_searchable(tmp_path):
+    gone = {"search_index": StageRecord("search_index", 1.0, {"forgotten": 1})}
+    with Store(tmp_path / "state.db") as store:
+        succeeds = lambda *runs: make_report(store, runs, ["lake"], 1.0).succeeded  # noqa: E731
+        assert not succeeds()
+        assert succeeds(gone)
+        store.listings.sync("lake", [TableRef("lake/a", "lake", "a", "csv", "1")])
+        assert succeeds()
+        store.problems.record("lake", "listing", [Problem("lake", "listing", "it is gone")])
+        assert not succeeds(gone)
+        store.problems.record("lake", "listing", [])
+        store.queue.claim("run", 1, 3, ["lake"])
+        store.queue.fail(Problem("lake/a", "profile", "it is no table"))
+        assert not succeeds()
 
 
 def test_problems_of_files_of_lineage_are_told_whatever_was_chosen(tmp_path):

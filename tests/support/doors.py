@@ -1,0 +1,48 @@
+"""A folder in which commands and Python ask a deployment, with an encoder that needs no model."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pneuma_assets.cli.app import app
+from tests.support.word_encoder import WordEncoder
+
+OPENING = ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models")
+
+
+def use_word_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands, Python and Dagster's resources open an encoder that needs no model."""
+    for module in OPENING:
+        monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch) -> Path:
+    """The current folder, where no variable says what is opened."""
+    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    use_word_encoder(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*args, stdin=None, env=None):
+    return CliRunner().invoke(app, [str(one) for one in args], input=stdin, env=env)
+
+
+def succeeds(*args, **options) -> str:
+    result = run(*args, **options)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def fails(code: int, *args, **options) -> str:
+    """Run a command that must fail: nothing on standard output, one line on the other."""
+    result = run(*args, **options)
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert line.isprintable()
+    return line
