@@ -4,23 +4,14 @@ A server that drips its answer keeps whoever waits for each receive alone; and a
 followed takes the headers, so the token, to wherever it points.
 """
 
+import base64
 import contextlib
 import socket
 import threading
 from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import (
-    HTTPHandler,
-    HTTPRedirectHandler,
-    HTTPSHandler,
-    OpenerDirector,
-    Request,
-    build_opener,
-)
-
-_AT_ONCE = 64 * 1024
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 
 def ask(
@@ -31,7 +22,7 @@ def ask(
     most_bytes: int,
     body: bytes | None = None,
 ) -> bytes:
-    """Return what a server answers.
+    """Return what a server answers, asked by the proxy that the environment names for it, if any.
 
     Args:
         url: Of http or https, which the caller has checked.
@@ -45,7 +36,7 @@ def ask(
     """
     if not all(one.isascii() and one.isprintable() for one in headers.values()):
         raise OSError("a header would hold a character that none can; look at the token")
-    asking = _Asking(Request(url, body, dict(headers)), seconds, most_bytes)  # noqa: S310
+    asking = _Asking(url, headers, body, seconds, most_bytes)
     asking.start()
     asking.join(seconds)
     return asking.outcome()
@@ -54,11 +45,13 @@ def ask(
 class _Asking(threading.Thread):
     """Asks, while another thread waits for as long as it likes, and then hangs up."""
 
-    def __init__(self, request: Request, seconds: float, most_bytes: int) -> None:
+    def __init__(
+        self, url: str, headers: Mapping[str, str], body: bytes | None, seconds: float, most: int
+    ) -> None:
         super().__init__(name="asking by HTTP", daemon=True)
-        self._request, self._seconds, self._most = request, seconds, most_bytes
-        self._lock = threading.Lock()
-        self._sockets: list[socket.socket] = []
+        self._connection, target, more = _connection(url, seconds)
+        self._request = ("GET" if body is None else "POST", target, body, {**headers, **more})
+        self._seconds, self._most = seconds, most
         self._answer: bytes | Exception | None = None
         self._is_over = False
 
@@ -66,83 +59,59 @@ class _Asking(threading.Thread):
         """Keep the answer, or why there is none."""
         try:
             self._answer = self._whole()
-        except HTTPError as error:
-            error.close()
-            self._answer = OSError(f"it answers {error.code} {error.reason}")
-        except URLError as error:
-            reason = error.reason
-            self._answer = reason if isinstance(reason, OSError) else OSError(reason)
         except HTTPException as error:  # whoever answers speaks something else
             self._answer = OSError(f"its answer is no HTTP, {type(error).__name__}: {error}")
-        except (OSError, ValueError) as error:
-            self._answer = error if isinstance(error, OSError) else OSError(str(error))
+        except ValueError as error:
+            self._answer = OSError(str(error))
         except Exception as error:  # noqa: BLE001 (raised where it is waited for)
             self._answer = error
+        finally:
+            self._connection.close()
 
     def outcome(self) -> bytes:
         """Return the answer, or raise why there is none."""
-        with self._lock:
-            answer, self._is_over = self._answer, True
+        answer, self._is_over = self._answer, True
         if answer is None or isinstance(answer, TimeoutError):
-            self._hang_up()
+            connected = self._connection.sock
+            if connected is not None:
+                with contextlib.suppress(OSError):  # it is closed already
+                    # That of the plain socket, also below TLS: a thread that receives is woken.
+                    socket.socket.shutdown(connected, socket.SHUT_RDWR)
             raise TimeoutError(f"it took more than {self._seconds:g} s")
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    def keep(self, connected: socket.socket) -> None:
-        """Note what is to be closed when the time is over, which it may be by now."""
-        with self._lock:
-            self._sockets.append(connected)
-            if not self._is_over:
-                return
-        self._hang_up()
-        raise TimeoutError
-
-    def _hang_up(self) -> None:
-        for one in self._sockets:
-            with contextlib.suppress(OSError):  # it is closed already
-                # That of the plain socket, also below TLS: a thread that receives is woken.
-                socket.socket.shutdown(one, socket.SHUT_RDWR)
-
     def _whole(self) -> bytes:
-        parts, size = [], 0
-        with _opener(self).open(self._request, timeout=self._seconds) as answer:
-            while part := answer.read1(_AT_ONCE):
-                size += len(part)
-                if size > self._most:
-                    raise OSError(f"its answer has more than {self._most:,} bytes")
-                parts.append(part)
-        return b"".join(parts)
+        self._connection.connect()
+        if self._is_over:  # before there was a connection to end
+            raise TimeoutError
+        self._connection.request(*self._request)
+        with self._connection.getresponse() as answer:
+            if not 200 <= answer.status < 300:  # a redirection is one of the others
+                raise OSError(f"it answers {answer.status} {answer.reason}")
+            whole = answer.read(self._most + 1)
+        if len(whole) > self._most:
+            raise OSError(f"its answer has more than {self._most:,} bytes")
+        return whole
 
 
-def _opener(asking: _Asking) -> OpenerDirector:
-    """Return what goes by the proxies of the environment, but follows nothing."""
-
-    class Plain(HTTPConnection):
-        def connect(self) -> None:
-            super().connect()
-            asking.keep(self.sock)
-
-    class Encrypted(HTTPSConnection):
-        def connect(self) -> None:
-            super().connect()
-            asking.keep(self.sock)
-
-    class ByHTTP(HTTPHandler):
-        def http_open(self, req: Request) -> Any:
-            return self.do_open(Plain, req)
-
-    class ByHTTPS(HTTPSHandler):
-        def https_open(self, req: Request) -> Any:
-            return self.do_open(Encrypted, req)
-
-    return build_opener(ByHTTP, ByHTTPS, _NoRedirect)
-
-
-class _NoRedirect(HTTPRedirectHandler):
-    """Goes nowhere else, as the token would go with it."""
-
-    def redirect_request(self, *_: object) -> None:
-        """Return nothing, which is an error to the opener."""
-        return
+def _connection(url: str, seconds: float) -> tuple[HTTPConnection, str, dict[str, str]]:
+    """Return a connection that is not open yet, what is asked for by it, and a proxy's headers."""
+    parts = urlsplit(url)
+    is_encrypted, host = parts.scheme == "https", parts.hostname or ""
+    kind = HTTPSConnection if is_encrypted else HTTPConnection
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    proxy = None if proxy_bypass(host) else getproxies().get(parts.scheme)
+    if proxy is None:
+        return kind(host, parts.port, timeout=seconds), path, {}
+    by = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    signed_in: dict[str, str] = {}
+    if by.username is not None:
+        secret = f"{unquote(by.username)}:{unquote(by.password or '')}".encode()
+        signed_in["Proxy-Authorization"] = f"Basic {base64.b64encode(secret).decode()}"
+    connection = kind(by.hostname or "", by.port or 80, timeout=seconds)
+    if not is_encrypted:
+        return connection, url, signed_in
+    connection.set_tunnel(host, parts.port, signed_in)
+    return connection, path, {}
