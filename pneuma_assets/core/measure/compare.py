@@ -5,13 +5,11 @@ questions that changed, or a fall that nobody would shrug at. A command, a check
 asks whether the check would come out otherwise say the same, from the state alone.
 """
 
-import math
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import comb, fsum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.measure.generate import VALUE
@@ -19,9 +17,6 @@ from pneuma_assets.core.measure.known_tables import Known, known_tables
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.questions import Measurement, MinedQuestion
-
-if TYPE_CHECKING:
-    from pneuma_assets.core.store import Store
 
 DEPTH = 10
 """Tables looked at for the right one."""
@@ -108,16 +103,11 @@ class Standing:
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON; the keys are part of the command line's contract."""
         places = self.now.places if self.now else {}
+        keys = ("id", "kind", "table", "question")
+        asked = ((one.question_id, one.kind, one.table_id, one.question) for one in self.questions)
         return {
             "questions": [
-                {
-                    "id": one.question_id,
-                    "kind": one.kind,
-                    "table": one.table_id,
-                    "question": one.question,
-                    "place": places.get(one.question_id),
-                }
-                for one in self.questions
+                {**dict(zip(keys, one, strict=True)), "place": places.get(one[0])} for one in asked
             ],
             "now": self.now and _shown(self.now),
             "best": self.best and _shown(self.best),
@@ -134,7 +124,7 @@ class Standing:
         }
 
 
-def standing(store: "Store") -> Standing:
+def standing(store: Store) -> Standing:
     """Return how the questions are answered, as far as the state knows."""
     questions, history = store.questions.all(), store.questions.measurements()
     trouble = store.questions.tried().cause
@@ -270,14 +260,13 @@ def ask_mined(
         before = shown if place is None else shown[: place - 1]
         came = (min((arrivals or {}).get(table, 0) for table in ids) for ids in before)
         newer[one.question_id] = [number for number in came if number]
-    by_kind: dict[str, list[int | None]] = defaultdict(list)
-    for one in questions:
-        by_kind[one.kind].append(places[one.question_id])
-    kinds = {f"R@1 {kind}": _share(some, 1) for kind, some in sorted(by_kind.items())}
     every = list(places.values())
-    near = math.fsum(1 / place for place in every if place) / len(every) if every else 0.0
-    ranked = {"R@1": _share(every, 1), f"R@{DEPTH}": _share(every, DEPTH), "MRR": near}
-    return Found({**ranked, **kinds}, places, newer)
+    near = fsum(1 / place for place in every if place) / len(every) if every else 0.0
+    figures = {"R@1": _share(every, 1), f"R@{DEPTH}": _share(every, DEPTH), "MRR": near}
+    for kind in sorted({one.kind for one in questions}):
+        some = [places[one.question_id] for one in questions if one.kind == kind]
+        figures[f"R@1 {kind}"] = _share(some, 1)
+    return Found(figures, places, newer)
 
 
 def outlived(

@@ -5,6 +5,7 @@ answers. `"kind"` says what sort of question it is, such as `content`: figures a
 """
 
 import json
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -231,11 +232,8 @@ def refuse(path: Path, number: int, problem: str) -> NoReturn:
 
 def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
     if len(line) > MOST_LINE_BYTES:
-        refuse(
-            path,
-            number,
-            f"the line has more than {MOST_LINE_BYTES // 1024**2} MiB; split the table",
-        )
+        most = MOST_LINE_BYTES // 1024**2
+        refuse(path, number, f"the line has more than {most} MiB; split the table")
     try:
         value = json.loads(
             line.decode("utf-8"), parse_int=str, parse_float=str, parse_constant=_no_number
@@ -253,7 +251,7 @@ def _no_number(name: str) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Figures by name, each with its interval; NaN where there is nothing to count_figures.
+    """Figures by name, each with its interval; NaN where there is nothing to count.
 
     Attributes:
         values: The figure itself.
@@ -275,7 +273,7 @@ def count_figures(answers: Sequence[Answered]) -> Figures:
     """Return the figures of a set's answers.
 
     `kept` is the share of questions with an answer that were not refused, `refused` that of those
-    without one that were; these count_figures for nothing else.
+    without one that were; these count for nothing else.
     """
     answerable = [answer for answer in answers if answer.relevant]
     each = {
@@ -289,17 +287,14 @@ def count_figures(answers: Sequence[Answered]) -> Figures:
     intervals = mean_intervals(each)
     for name, values in shares.items():  # of other questions each
         intervals |= mean_intervals({name: values})
-    return Figures({name: _mean(one) for name, one in (each | shares).items()}, intervals, each)
+    means = {n: float(v.mean()) if len(v) else math.nan for n, v in (each | shares).items()}
+    return Figures(means, intervals, each)
 
 
 def count_figures_by_kind(answers: Sequence[Answered]) -> dict[str, Figures]:
     """Return the figures of each sort of question by its name; none where a set names no sort."""
     kinds = sorted({answer.kind for answer in answers} - {""})
     return {kind: count_figures([one for one in answers if one.kind == kind]) for kind in kinds}
-
-
-def _mean(values: Values) -> float:
-    return float(values.mean()) if len(values) else float("nan")
 
 
 def _number(value: float) -> float | None:
