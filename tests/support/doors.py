@@ -28,7 +28,8 @@ def here(tmp_path, monkeypatch) -> Path:
 
 
 def run(*args, stdin=None, env=None):
-    return CliRunner().invoke(app, [str(one) for one in args], input=stdin, env=env)
+    asked = [str(one) for one in args]
+    return CliRunner().invoke(app, asked, input=stdin, env=env, prog_name="pneuma-assets")
 
 
 def succeeds(*args, **options) -> str:

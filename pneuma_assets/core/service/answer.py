@@ -1,7 +1,7 @@
 """Answers in cells, or else rows that have what a question names, for every door."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from pneuma_assets.core.answers.attempt import Attempts
 from pneuma_assets.core.answers.llm import Counted, ModelWriter
 from pneuma_assets.core.answers.named_rows import named_rows
 from pneuma_assets.core.answers.prune import Tables, answer_sets, sets_to_ask, with_matches
-from pneuma_assets.core.answers.results import CHANGED, AnswerSet, CellAnswer, Outcome, TableAnswer
+from pneuma_assets.core.answers.results import CHANGED, AnswerSet, CellAnswer, Outcome
 from pneuma_assets.core.answers.run_duckdb import CHANGED as CHANGED_SINCE
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
@@ -96,12 +96,7 @@ class Answering(Closing):
     ) -> CellAnswer:
         """Return the cells that answer a question, or rows that it names; see `Workspace.answer`.
 
-        Args:
-            question: In plain language.
-            k: Most sets of tables that are looked at; `SETS` by default.
-            model: Whether a model writes statements, else rows are read; None: as configured.
-            where: Which tables, and who asks.
-            ways: What is done; everything by default.
+        Only experiments say otherwise by which `ways`.
         """
         config = self._loaded.deployment.answers
         most = SETS if k is None else k
@@ -110,16 +105,23 @@ class Answering(Closing):
         asked = config.model is not None if model is None else model
         if asked and config.model is None:
             raise QueryError(_NO_MODEL)
-        ways = Ways() if ways is None else ways
         searched = self._engine().ask(lambda engine: _search(engine, question, most, where))
-        refused = self._refused(question, searched)
-        if refused is not None:
-            return refused
-        if asked:
-            found = self._by_model(question, searched, most, ways)
+        sure, least = searched.answerable, self._loaded.deployment.query.min_confidence
+        if not searched.groups:
+            reason = "no table matches; ask in other words, or loosen the filters"
+        elif is_unlikely(sure, least):  # the search says that no table answers (section 5)
+            reason = (
+                f"No confident match ({sure:.2f}); ask in other words, or look at the nearest "
+                "tables"
+            )
         else:
-            found = self._named(question, searched, most, where)
-        return self._dated(_said(found, searched))
+            sets = sets_to_ask(searched.groups, most)
+            if asked:
+                found = self._by_model(question, searched, sets, ways or Ways())
+            else:
+                found = self._named(question, searched, sets, where)
+            return self._dated(_with_search(found, searched))
+        return _with_search(CellAnswer(question, Outcome.REFUSED, reason=reason), searched)
 
     def _dated(self, answer: CellAnswer) -> CellAnswer:
         """Return an answer with the tables that were listed anew since they were indexed."""
@@ -134,56 +136,47 @@ class Answering(Closing):
         """Let go of the sources; used again, they are opened anew."""
         self._sources.close()
 
-    def _refused(self, question: str, searched: _Searched) -> CellAnswer | None:
-        """Return that no table answers, where the search says so (section 5)."""
-        if not searched.groups:
-            reason = "no table matches; ask in other words, or loosen the filters"
-        elif is_unlikely(searched.answerable, self._loaded.deployment.query.min_confidence):
-            reason = (
-                f"No confident match ({searched.answerable:.2f}); ask in other words, or look at "
-                "the nearest tables"
-            )
-        else:
-            return None
-        return _said(CellAnswer(question, Outcome.REFUSED, reason=reason), searched)
-
-    def _by_model(self, question: str, searched: _Searched, most: int, ways: Ways) -> CellAnswer:
+    def _by_model(
+        self, question: str, searched: _Searched, tables: Sequence[Tables], ways: Ways
+    ) -> CellAnswer:
         config, model = self._loaded.deployment.answers.model, self._model()
         if config is None or model is None:
             raise QueryError(_NO_MODEL)
         counted = Counted(lambda texts: self._engine().ask(lambda e: e.count_tokens(texts)))
         writer = ModelWriter(model, STATEMENT_TOKENS, config.shows_values, counted)
-        sets = self._sets(sets_to_ask(searched.groups, most), searched)
+        known = {
+            table_id: with_matches(one, searched.matched.get(table_id, {}))
+            for table_id, one in self._sources.tables(searched.evidence).items()
+        }
+        sets = answer_sets(tables, known)
         found = by_model(question, sets, writer, self._attempts(ways), ways)
         answer = _of(question, found, sets, searched.analyzer)
         return replace(answer, usage=counted.usage())
 
     def _named(
-        self, question: str, searched: _Searched, most: int, where: "IndexFilter"
+        self,
+        question: str,
+        searched: _Searched,
+        sets: Sequence[Tables],
+        where: "IndexFilter",
     ) -> CellAnswer:
         """Return rows that have the cells that a question names: no model is asked, or is there."""
-        sets = sets_to_ask(searched.groups, most)
         ids = list(dict.fromkeys(table for tables, _ in sets for table in tables))
         held = self._engine().ask(lambda engine: engine.held_values(question, ids, where))
         known = self._sources.tables({one: searched.evidence[one] for one in ids})
         tables = [known[one] for one in ids if one in known]
         found, problems = named_rows(question, held, tables, self._attempts(Ways()))
+        why = "the question names no cell of the tables that were found"
         if found:
-            outcome = Outcome.NAMED
             why = (
                 "no model was asked: these rows have words of the question as cells, and need not "
                 "answer it"
             )
         elif problems:
-            outcome, why = Outcome.NO_ROWS, "no row was read that has what the question names"
-        else:
-            outcome, why = (
-                Outcome.NO_ROWS,
-                "the question names no cell of the tables that were found",
-            )
+            why = "no row was read that has what the question names"
         return CellAnswer(
             question,
-            outcome,
+            Outcome.NAMED if found else Outcome.NO_ROWS,
             named=tuple(found),
             reason=f"{why}. {_BY_MODEL}",
             problems=tuple(problems),
@@ -193,11 +186,6 @@ class Answering(Closing):
         config = self._loaded.deployment.answers
         until = time.monotonic() + _MOST_STATEMENTS * config.seconds
         return Attempts(self._sources, config.rows, ways.corrected, until)
-
-    def _sets(self, sets: Iterable[Tables], searched: _Searched) -> list[AnswerSet]:
-        tables = self._sources.tables(searched.evidence)
-        known = {i: with_matches(one, searched.matched.get(i, {})) for i, one in tables.items()}
-        return answer_sets(sets, known)
 
 
 def _search(engine: "QueryEngine", question: str, most: int, where: "IndexFilter") -> _Searched:
@@ -224,24 +212,20 @@ def _of(question: str, found: Found, sets: Sequence[AnswerSet], analyzer: "Analy
             for one in found.answers
         )
         return CellAnswer(question, Outcome.ANSWERED, answers, problems=tuple(found.problems))
+    outcome = Outcome.NOT_WRITTEN
+    reason = "Could not build SQL for this question; ask more plainly, or read the tables"
     if found.judged_out:
         outcome, reason = Outcome.REFUSED, "the model thinks that none of these tables says that"
     elif found.problems:
-        outcome = Outcome.NOT_WRITTEN
         reason = (
             "statements about these tables give nothing; ask more precisely, or read the tables"
         )
-    else:
-        outcome = Outcome.NOT_WRITTEN
-        reason = "Could not build SQL for this question; ask more plainly, or read the tables"
     return CellAnswer(question, outcome, reason=reason, problems=tuple(found.problems))
 
 
-def _said(answer: CellAnswer, searched: _Searched) -> CellAnswer:
+def _with_search(answer: CellAnswer, searched: _Searched) -> CellAnswer:
     """Return an answer with what the search says; each answer's parts tell of it, too."""
     sure = searched.answerable
     parts = {} if sure is None else {"answerable": sure}
-    answers: list[TableAnswer] = [
-        replace(one, parts={**one.parts, **parts}) for one in answer.answers
-    ]
-    return replace(answer, answers=tuple(answers), nearest=searched.nearest, answerable=sure)
+    answers = tuple(replace(one, parts={**one.parts, **parts}) for one in answer.answers)
+    return replace(answer, answers=answers, nearest=searched.nearest, answerable=sure)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -25,7 +26,7 @@ from pneuma_assets.core.errors import (
     TableReadError,
 )
 from pneuma_assets.core.service import state
-from pneuma_assets.core.service.describe import names_hidden
+from pneuma_assets.core.service.describe import hides_names
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
 from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.sources.files.names import HOLDERS, parse_file_name
@@ -84,13 +85,13 @@ class AnswerSources(Closing, Runner):
                 if source_of(table.table_id) in self._configs
                 and not all(column.hidden for column in table.columns)
             ]
-            names = self._names(one.table_id for one in read)
-            return {
-                one.table_id: self._table(
-                    store, one, refs[one.table_id], names[one.table_id], evidence
-                )
+            others = [one.table_id for one in read if self._dialect_of(one.table_id) is None]
+            names = plain_names(others)
+            found = (
+                self._table(store, one, refs[one.table_id], names.get(one.table_id), evidence)
                 for one in read
-            }
+            )
+            return {one.table_id: one for one in found}
 
     def changed(self, table_ids: Collection[str]) -> set[str]:
         """Return those of some tables that were listed as another than they were indexed as.
@@ -107,9 +108,8 @@ class AnswerSources(Closing, Runner):
 
     def dialect(self, tables: Sequence[AnswerTable]) -> str:
         """Return the dialect of the database in which all of the tables lie, else DuckDB's."""
-        names = {source_of(one.table_id) for one in tables}
-        own = self._dialect_of(names.pop()) if len(names) == 1 else None
-        return own or IN_DUCKDB
+        is_one = len({source_of(one.table_id) for one in tables}) == 1
+        return (self._dialect_of(tables[0].table_id) if is_one else None) or IN_DUCKDB
 
     def run(self, statement: Checked, tables: Sequence[AnswerTable]) -> StatementRows:
         """Return the rows of a checked statement, as `Runner` has it."""
@@ -175,14 +175,18 @@ class AnswerSources(Closing, Runner):
         store: "Store",
         table: Table,
         ref: TableRef,
-        named: tuple[str, str],
+        name: str | None,
         evidence: Mapping[str, TableTerms],
     ) -> AnswerTable:
+        """Return a table by its plain name, or None where a database calls it by its own."""
         said = store.narrations.of_tables([table.table_id])[table.table_id]
         shown = [column for column in table.columns if not column.hidden]
-        hides = names_hidden(self._loaded.deployment)(table.table_id)
+        hides = hides_names(self._loaded.deployment, table.table_id)
         hidden = () if hides else tuple(one.name for one in table.columns if one.hidden)
-        name, schema = named
+        schema = ""
+        if name is None:
+            _, *above, name = table.table_id.split("/")
+            schema = above[-1] if above else ""
         own = (unescape(schema), unescape(name))  # A name with signs that no id has is escaped.
         columns = tuple(column.name for column in shown)
         found = AnswerTable(
@@ -193,29 +197,17 @@ class AnswerSources(Closing, Runner):
             table.row_count,
             evidence[table.table_id],
         )
-        source = source_of(table.table_id)
-        return found if self._dialect_of(source) else replace(found, columns=self._as_read(found))
+        in_place = self._dialect_of(table.table_id) is not None
+        return found if in_place else replace(found, columns=self._as_read(found))
 
     def _as_read(self, table: AnswerTable) -> tuple[AnswerColumn, ...]:
         """Return a table's columns as DuckDB sees them."""
         engine = self._configs[source_of(table.table_id)].spells_types
         return tuple(_as_it_runs(table, one, engine) for one in table.columns)
 
-    def _names(self, table_ids: Iterable[str]) -> dict[str, tuple[str, str]]:
-        """Return what a statement calls tables, each with its schema where a database has it."""
-        found: dict[str, tuple[str, str]] = {}
-        others = []
-        for table_id in table_ids:
-            *above, name = table_id.split("/")
-            if self._dialect_of(source_of(table_id)) is None:
-                others.append(table_id)
-            else:
-                found[table_id] = name, above[-1] if len(above) > 1 else ""
-        return found | {one: (name, "") for one, name in plain_names(others).items()}
-
-    def _dialect_of(self, source: str) -> str | None:
-        """Return the dialect of the statements that a source runs itself; opens nothing."""
-        config = self._configs.get(source)
+    def _dialect_of(self, table_id: str) -> str | None:
+        """Return the dialect in which the source of a table runs statements itself, if it does."""
+        config = self._configs.get(source_of(table_id))
         return None if config is None else config.statement_dialect
 
 
@@ -293,19 +285,15 @@ def _taken_apart(table_id: str) -> tuple[str, Sequence[str]]:
 
 def _different(paths: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Return paths without the parts with which all of them begin and end."""
-    if len(paths) == 1:
-        return [()]
-    shortest = min(map(len, paths))
-    first = _common(paths, shortest)
-    last = _common([path[::-1] for path in paths], shortest - first)
+    first = _alike(paths)
+    last = _alike([path[first:][::-1] for path in paths])
     return [path[first : len(path) - last] for path in paths]
 
 
-def _common(paths: Sequence[Sequence[str]], most: int) -> int:
-    count = 0
-    while count < most and len({path[count] for path in paths}) == 1:
-        count += 1
-    return count
+def _alike(paths: Iterable[Sequence[str]]) -> int:
+    """Return with how many parts that are the same all paths begin."""
+    columns = zip(*paths, strict=False)
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, columns))
 
 
 def _plain(name: str) -> str:

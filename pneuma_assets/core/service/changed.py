@@ -73,15 +73,9 @@ def note_changed(
     sources: Collection[str] = (),
     reason: str = "",
 ) -> Changed:
-    """Keep that tables have changed; all of it, or nothing where a name cannot be understood.
+    """Keep that tables have changed, as `Workspace.changed` says: all of it, or nothing.
 
-    Args:
-        loaded: The deployment.
-        store: Its state.
-        names: Ids of tables, globs over ids (`*` stands for any characters, `/` included), or what
-            the table is called where it is kept: its full name, path or URI.
-        sources: Names of sources that are to be listed, without saying what of them has changed.
-        reason: Who says so, and why: for people.
+    Nothing is kept where a name cannot be understood.
 
     Raises:
         ConfigError: A name is of no source that there is, a pattern matches no known table, or
@@ -91,14 +85,28 @@ def note_changed(
     given = [names] if isinstance(names, str) else names
     _check(given, sources, reason)
     check_sources_known(loaded, list(sources))
-    known, others = _Understood(loaded, store).all_of(given)
-    for source in sources:
-        others.setdefault(source, {})
+    records = store.tables.records()
+    ids = {record.table_id for record in records}
+    addresses = Addresses(loaded, records)
+    known: dict[str, set[str]] = defaultdict(set)
+    new: dict[str, list[NewName]] = {source: [] for source in sources}
+    for name in dict.fromkeys(given):
+        found = _tables_of(name, ids, addresses)
+        for table_id in found:
+            known[source_of(table_id)].add(table_id)
+        if not found:
+            source = _source_of_new(name, ids, addresses)
+            told = new.setdefault(source, [])
+            if name != source:  # comparing takes a while
+                few = sum(map(len, new.values())) < _SUGGESTED_FOR
+                near = nearest(name, ids, alike=0.8) if few else ()
+                told.append(NewName(name, source, near))
+    others = {source: [one.name for one in told] for source, told in new.items()}
     store.mark_changed(known, others, one_line(reason, _LONGEST_REASON))
     return Changed(
-        sorted(table_id for ids in known.values() for table_id in ids),
-        sorted({*known, *others}),
-        [one for found in others.values() for one in found.values()],
+        sorted(table_id for some in known.values() for table_id in some),
+        sorted({*known, *new}),
+        [one for told in new.values() for one in told],
     )
 
 
@@ -130,63 +138,34 @@ def _holds_secret(name: str) -> bool:
     return bool(is_address) and (":" in signs_in or any(map(sounds_secret, keys)))
 
 
-class _Understood:
-    """Finds the tables that names stand for, in what is known now."""
+def _tables_of(name: str, ids: Collection[str], addresses: "Addresses") -> Collection[str]:
+    """Return the known tables that a name stands for."""
+    if name in ids:
+        return [name]
+    if found := addresses.tables(name):
+        return found
+    if _GLOB.search(name):
+        matches = re.compile(translate(name)).match
+        return [table_id for table_id in ids if matches(table_id)]
+    return ()
 
-    def __init__(self, loaded: LoadedDeployment, store: "Store") -> None:
-        self._sources = {one.name for one in loaded.deployment.sources}
-        self._records = store.tables.records()
-        self._ids = {record.table_id for record in self._records}
-        self._addresses = Addresses(loaded, self._records)
-        self._suggested = 0
 
-    def all_of(
-        self, names: Collection[str]
-    ) -> tuple[dict[str, set[str]], dict[str, dict[str, NewName]]]:
-        """Return the known tables by source, and what else was named by source and name."""
-        known: dict[str, set[str]] = defaultdict(set)
-        others: dict[str, dict[str, NewName]] = {}
-        for name in dict.fromkeys(names):
-            found = self._known(name)
-            for table_id in found:
-                known[source_of(table_id)].add(table_id)
-            if found:
-                continue
-            source = self._source_of_new(name)
-            if "*" in name or ("?" in name and "://" not in name):
-                raise ConfigError(
-                    f"'{name}' matches no table that is known; "
-                    f"where all of them may be new, name the source instead: {source}"
-                )
-            new = others.setdefault(source, {})
-            if name != source:
-                new[name] = NewName(name, source, self._near(name))
-        return dict(known), others
+def _source_of_new(name: str, ids: Collection[str], addresses: "Addresses") -> str:
+    """Return the source that a table of this name would be in.
 
-    def _known(self, name: str) -> Collection[str]:
-        if name in self._ids:
-            return [name]
-        if found := self._addresses.tables(name):
-            return found
-        if _GLOB.search(name):
-            matches = re.compile(translate(name)).match
-            return [table_id for table_id in self._ids if matches(table_id)]
-        return ()
-
-    def _source_of_new(self, name: str) -> str:
-        """Return the source that a table of this name would be in; raises where there is none."""
-        source = name if name in self._sources else source_of(name)
-        if source in self._sources:
-            return source
-        if (source_there := self._addresses.source(name)) is not None:
-            return source_there
-        check_known("table", [name], self._ids, ConfigError)
+    Raises:
+        ConfigError: There is none, or the name is a pattern.
+    """
+    source = addresses.source(name)
+    if source is None:
+        check_known("table", [name], ids, ConfigError)
         raise ConfigError(f"unknown table '{name}'")  # check_known has raised
-
-    def _near(self, name: str) -> Sequence[str]:
-        """Return similar names, for the first few: comparing takes a while."""
-        self._suggested += 1
-        return nearest(name, self._ids, alike=0.8) if self._suggested <= _SUGGESTED_FOR else ()
+    if "*" in name or ("?" in name and "://" not in name):
+        raise ConfigError(
+            f"'{name}' matches no table that is known; "
+            f"where all of them may be new, name the source instead: {source}"
+        )
+    return source
 
 
 class Addresses:
@@ -198,8 +177,7 @@ class Addresses:
     """
 
     def __init__(self, loaded: LoadedDeployment, records: "Sequence[TableRecord]") -> None:
-        base = loaded.base
-        self._configs = {one.name: one.resolved(base) for one in loaded.deployment.sources}
+        self._configs = {s.name: s.resolved(loaded.base) for s in loaded.deployment.sources}
         self._records = records
 
     def tables(self, address: str) -> Collection[str]:
@@ -214,7 +192,10 @@ class Addresses:
         return self._folded.get(address.casefold(), ())
 
     def source(self, address: str) -> str | None:
-        """Return the source that a table at this address would be in; None: none of them."""
+        """Return the source that a table of this id or address would be in; None: none of them."""
+        for one in (address, source_of(address)):
+            if one in self._configs:
+                return one
         for name, config in self._configs.items():
             if config.holds(address):
                 return name

@@ -7,7 +7,7 @@ come to the same findings from the same state.
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pneuma_assets.core.measure.compare import WAITING, Standing
@@ -112,6 +112,23 @@ class Known:
         return None if at is None else max(0.0, self.now - at) / _HOUR
 
 
+def check_names(sources: Collection[str]) -> dict[str, str]:
+    """Return what the check of each source is called: letters, digits and '_', no two alike.
+
+    A source whose name needs no change keeps it, whatever others are called.
+    """
+    plain = {source: re.sub(r"[^A-Za-z0-9_]", "_", source) for source in sources}
+    names: dict[str, str] = {}
+    for source in sorted(plain, key=lambda one: (plain[one] != one, one)):
+        name = first = f"{LISTED}{plain[source]}"
+        number = 1
+        while name in names.values():
+            number += 1
+            name = f"{first}_{number}"
+        names[source] = name
+    return {source: names[source] for source in sources}
+
+
 def state_findings(
     known: Known, sources: Collection[str], within_hours: float
 ) -> list[CheckResult]:
@@ -146,6 +163,99 @@ def index_findings(
     return [_indexed(known, figures), _agreeing(known, held)]
 
 
+def overview(known: Known, sources: Collection[str]) -> dict[str, float]:
+    """Return the numbers that tell how a deployment is getting on."""
+    ages = [age for source in sources if (age := known.hours_since(source)) is not None]
+    counted = {
+        "tables": len(known.records),
+        "indexed": sum(record.indexed_at is not None for record in known.records),
+        "waiting": len(known.waiting),
+        "problems": len(known.problems),
+        "held": len(known.held),
+    }
+    return counted | ({"hours since the oldest listing": round(max(ages), 2)} if ages else {})
+
+
+def _indexed(known: Known, figures: Mapping[str, float]) -> CheckResult:
+    """Tables that wait for their turn are no error; those that a run took and left are."""
+    waiting, total = known.waiting, len(known.records)
+    claimed = [record for record in waiting if record.claimed]
+    left = [record.table_id for record in claimed if record.claimed_by not in known.working]
+    told = f"All {total:,} tables are indexed, or have a problem with a cause."
+    if waiting:
+        told = (
+            f"{len(waiting) - len(claimed):,} tables wait for the next run, a run works on "
+            f"{len(claimed) - len(left):,}, {len(left):,} were taken and left, of {total:,}. "
+            "The schedule, the sensor or 'pneuma-assets index' goes on with them."
+        )
+    rows = [(table_id,) for table_id in left]
+    return CheckResult(
+        "every_table_indexed", not waiting, told, figures, bool(left), ["table"], rows
+    )
+
+
+def _agreeing(known: Known, held: Mapping[str, int]) -> CheckResult:
+    expected = {
+        record.table_id: record.block_count
+        for record in known.records
+        if record.indexed_at is not None and record.block_count is not None
+    }
+    wrong = sorted(i for i in {*held, *expected} if held.get(i) != expected.get(i))
+    told = f"{len(wrong):,} of {len(expected):,} tables differ"
+    return CheckResult(
+        "block_counts_agree",
+        not wrong,
+        f"{told}; the next run fixes them." if wrong else f"{told}.",
+        {"differing": len(wrong), "blocks": sum(held.values())},
+        header=["table", "written", "in the index"],
+        rows=[(i, expected.get(i, "none"), held.get(i, "none")) for i in wrong],
+    )
+
+
+def _readable(known: Known) -> CheckResult:
+    found = [(problem.subject, problem.stage, problem.cause) for problem in known.problems]
+    return CheckResult(
+        "every_table_readable",
+        not found,
+        f"{len(found):,} problems; each says what to do." if found else "No problems.",
+        {"problems": len(found)},
+        severe=False,
+        header=["table", "stage", "cause"],
+        rows=found,
+        about={(subject, stage) for subject, stage, _ in found},
+    )
+
+
+def _removals(known: Known) -> CheckResult:
+    causes = [f"{p.subject}: {p.cause}." for p in known.problems if p.stage == REMOVALS]
+    absent = [(one, known.now - (one.held_since or known.now)) for one in known.held]
+    return CheckResult(
+        "no_removals_held",
+        not absent,
+        " ".join(causes) or "No table is held.",
+        {"held": len(absent)},
+        header=["table", "hours"],
+        rows=[(one.table_id, round(seconds / _HOUR, 1)) for one, seconds in absent],
+        about={(one.source,) for one, _ in absent},
+    )
+
+
+def _listed(known: Known, source: str, name: str, within_hours: float) -> CheckResult:
+    hours = known.hours_since(source)
+    figures = {} if hours is None else {"hours since the listing": round(hours, 2)}
+    told = f"The source {source} has not been listed yet"
+    if hours is not None:
+        told = f"The source {source} was listed {hours:,.1f} hours ago"
+        if hours <= within_hours:
+            return CheckResult(name, True, f"{told}.", figures)
+    causes = [p.cause for p in known.problems if (p.subject, p.stage) == (source, "listing")]
+    why = "; ".join(cause.rstrip(".") for cause in causes) or (
+        "see that Dagster's daemon runs, and that the schedule or the sensor is switched on"
+    )
+    told = f"{told}, {within_hours:g} may pass (dagster.listed_within_hours): {why}."
+    return CheckResult(name, False, told, figures)
+
+
 def questions_finding(standing: Standing, *, show_texts: bool) -> CheckResult:
     """Return the finding about the deployment's own questions.
 
@@ -153,33 +263,37 @@ def questions_finding(standing: Standing, *, show_texts: bool) -> CheckResult:
         standing: How they are answered, as far as the state knows.
         show_texts: Whether people are shown the questions, which hold cells of tables.
     """
-    name, renew = "questions_answered", "pneuma-assets bench mine --renew"
+    name, now, change = "questions_answered", standing.now, standing.change
     if standing.trouble:
         told = f"The questions could not be asked: {standing.trouble}"
         return CheckResult(name, False, told, severe=False, about={("trouble", standing.trouble)})
-    now, change = standing.now, standing.change
     if now is None:
-        return CheckResult(
-            name, True, "No questions were asked yet; the next run makes and asks them."
-        )
+        told = "No questions were asked yet; the next run makes and asks them."
+        return CheckResult(name, True, told)
     figures = {**now.figures, "questions": len(standing.questions), "worse": len(change.worse)}
     figures.pop(WAITING, None)
-    few = f"Only {len(standing.questions)} questions are left; run: {renew}"
-    if standing.few and not change.red:
-        told = few
-        return CheckResult(name, False, told, figures, severe=False, about={("few",)})
-    cases = [
-        (one.question_id, one.kind, one.table_id, _place(before), _place(place))
-        + ((one.question,) if show_texts else ())
-        for one, before, place in standing.worse()
-    ]
+    few = ""
+    if standing.few:
+        few = (
+            f"Only {len(standing.questions)} questions are left; run: pneuma-assets bench mine "
+            "--renew"
+        )
+        if not change.red:
+            return CheckResult(name, False, few, figures, severe=False, about={("few",)})
     return CheckResult(
         name,
         not change.red,
-        f"{_compared_in_words(standing)}{f' {few}' if standing.few else ''}",
+        f"{_compared_in_words(standing)} {few}".rstrip(),
         figures,
         header=["id", "kind", "table", "before", "now", *(["question"] if show_texts else [])],
-        rows=cases,
+        rows=[
+            (
+                *(one.question_id, one.kind, one.table_id),
+                *("not found" if place is None else str(place) for place in (before, after)),
+                *([one.question] if show_texts else []),
+            )
+            for one, before, after in standing.worse()
+        ],
         about={(one,) for one in change.worse},
     )
 
@@ -202,134 +316,4 @@ def _compared_in_words(standing: Standing) -> str:
     return (
         f"{told}. That is more than chance explains. See which in the cases; take back the last "
         "change of models or options, or accept what it cost: pneuma-assets bench mine --accept"
-    )
-
-
-def _place(place: int | None) -> str:
-    return "not found" if place is None else str(place)
-
-
-def overview(known: Known, sources: Collection[str]) -> dict[str, float]:
-    """Return the numbers that tell how a deployment is getting on."""
-    ages = [age for source in sources if (age := known.hours_since(source)) is not None]
-    counted = {
-        "tables": len(known.records),
-        "indexed": sum(record.indexed_at is not None for record in known.records),
-        "waiting": len(known.waiting),
-        "problems": len(known.problems),
-        "held": len(known.held),
-    }
-    oldest = {"hours since the oldest listing": round(max(ages), 2)} if ages else {}
-    return {**counted, **oldest}
-
-
-def check_names(sources: Collection[str]) -> dict[str, str]:
-    """Return what the check of each source is called: letters, digits and '_', no two alike.
-
-    A source whose name needs no change keeps it, whatever others are called.
-    """
-    plain = {source: re.sub(r"[^A-Za-z0-9_]", "_", source) for source in sources}
-    names: dict[str, str] = {}
-    for source in sorted(plain, key=lambda one: (plain[one] != one, one)):
-        name, number = plain[source], 1
-        while f"{LISTED}{name}" in names.values():
-            number += 1
-            name = f"{plain[source]}_{number}"
-        names[source] = f"{LISTED}{name}"
-    return {source: names[source] for source in sources}
-
-
-def _indexed(known: Known, figures: Mapping[str, float]) -> CheckResult:
-    """Tables that wait for their turn are no error; those that a run took and left are."""
-    claimed = [record for record in known.waiting if record.claimed]
-    left = [record.table_id for record in claimed if record.claimed_by not in known.working]
-    waiting = len(known.waiting) - len(claimed)
-    if not known.waiting:
-        told = f"All {len(known.records):,} tables are indexed, or have a problem with a cause."
-    else:
-        told = (
-            f"{waiting:,} tables wait for the next run, a run works on "
-            f"{len(claimed) - len(left):,}, {len(left):,} were taken and left, of "
-            f"{len(known.records):,}. The schedule, the sensor or 'pneuma-assets index' goes on "
-            "with them."
-        )
-    rows = [(table_id,) for table_id in left]
-    return CheckResult(
-        "every_table_indexed", not known.waiting, told, figures, bool(left), ["table"], rows
-    )
-
-
-def _readable(known: Known) -> CheckResult:
-    count = len(known.problems)
-    told = f"{count:,} problems; each says what to do." if count else "No problems."
-    rows = [(problem.subject, problem.stage, problem.cause) for problem in known.problems]
-    return CheckResult(
-        "every_table_readable",
-        not count,
-        told,
-        {"problems": count},
-        severe=False,
-        header=["table", "stage", "cause"],
-        rows=rows,
-        about={(problem.subject, problem.stage) for problem in known.problems},
-    )
-
-
-def _removals(known: Known) -> CheckResult:
-    causes = [(p.subject, p.cause) for p in known.problems if p.stage == REMOVALS]
-    held = len(known.held)
-    told = " ".join(f"{source}: {cause}." for source, cause in causes)
-    return CheckResult(
-        "no_removals_held",
-        not held,
-        told or "No table is held.",
-        {"held": held},
-        header=["table", "hours"],
-        rows=[_absent(record, known.now) for record in known.held],
-        about={(record.source,) for record in known.held},
-    )
-
-
-def _absent(record: TableRecord, now: float) -> tuple[str, float]:
-    return record.table_id, round((now - (record.held_since or now)) / _HOUR, 1)
-
-
-def _listed(known: Known, source: str, name: str, within_hours: float) -> CheckResult:
-    hours = known.hours_since(source)
-    if hours is None:
-        when = f"The source {source} has not been listed yet"
-    else:
-        when = f"The source {source} was listed {hours:,.1f} hours ago"
-    if hours is not None and hours <= within_hours:
-        return CheckResult(name, True, f"{when}.", {"hours since the listing": round(hours, 2)})
-    why = "; ".join(_listing_problems(known, source)) or (
-        "see that Dagster's daemon runs, and that the schedule or the sensor is switched on"
-    )
-    told = f"{when}, {within_hours:g} may pass (dagster.listed_within_hours): {why}."
-    figures = {} if hours is None else {"hours since the listing": round(hours, 2)}
-    return CheckResult(name, False, told, figures)
-
-
-def _listing_problems(known: Known, source: str) -> Iterator[str]:
-    """Yield why a source cannot be listed."""
-    for problem in known.problems:
-        if problem.subject == source and problem.stage == "listing":
-            yield problem.cause.rstrip(".")
-
-
-def _agreeing(known: Known, held: Mapping[str, int]) -> CheckResult:
-    expected = {
-        record.table_id: record.block_count
-        for record in known.records
-        if record.indexed_at is not None and record.block_count is not None
-    }
-    wrong = sorted(i for i in {*held, *expected} if held.get(i) != expected.get(i))
-    told = f"{len(wrong):,} of {len(expected):,} tables differ"
-    return CheckResult(
-        "block_counts_agree",
-        not wrong,
-        f"{told}; the next run fixes them." if wrong else f"{told}.",
-        {"differing": len(wrong), "blocks": sum(held.values())},
-        header=["table", "written", "in the index"],
-        rows=[(i, expected.get(i, "none"), held.get(i, "none")) for i in wrong],
     )

@@ -1,7 +1,7 @@
 """Descriptions of tables and columns: people's corrections, and texts that they add."""
 
 import getpass
-from collections.abc import Callable, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -26,12 +26,7 @@ MAX_AUTHOR = 100
 NEW_COLUMN = "a new column is known after the next: pneuma-assets index"
 
 UNNAMED = "hidden"
-
-HidesNames = Callable[[str], bool]
-"""Tells of a table's id whether the names of its hidden columns are not shown."""
-
-
-_NOTHING = Description("", Provenance.PERSON, "")
+"""What a column is called that is not there, where rules hide names: it may be hidden by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,54 +60,52 @@ class ColumnDescription:
 
 
 def correct(
-    store: "Store", table_id: str, column: str | None, text: str, author: str | None
+    store: "Store", table_id: str, column: str | None, text: str | None, author: str | None
 ) -> None:
-    """Let people's words stand for a table or column; an empty text only rejects others'.
+    """Let people's words stand for a table or column; None only rejects what others say.
 
     Raises:
         ConfigError: There is no such table or column, or text or author cannot be kept.
         StateError: A server cannot keep such long names.
     """
+    if text is not None:
+        check_text("the text", text, ConfigError)
+        if not text.strip():
+            raise ConfigError("a description needs a text; to have none shown, reject what is said")
+        if len(text.strip().splitlines()) > 1:
+            raise ConfigError("a description is one line; to say more, add a context")
     check_table(store, table_id)
     if column is not None:
-        _check_column(store, table_id, column)
-    said = _line("the text", text, MAX_TEXT) if text else ""
+        check_text("the column", column, ConfigError)
+        table = next(iter(store.tables.profiles([table_id])), None)
+        if table is None:
+            raise ConfigError(f"{table_id} was not read yet; run: pneuma-assets index")
+        names = [one.name for one in table.columns]
+        some = f"it has: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}"
+        what = f"column of {table_id}"
+        check_known(what, [column], names, ConfigError, otherwise=some, besides=NEW_COLUMN)
+    said = "" if text is None else _line("the text", text, MAX_TEXT)
     store.correct(table_id, column, said, author_of(author))
 
 
-def text_of(given: str) -> str:
-    """Return the text of a description; raises `ConfigError` for none."""
-    check_text("the text", given, ConfigError)
-    if not given.strip():
-        raise ConfigError("a description needs a text; to have none shown, reject what is said")
-    if len(given.strip().splitlines()) > 1:
-        raise ConfigError("a description is one line; to say more, add a context")
-    return given
-
-
-def withdraw(store: "Store", table_id: str, column: str | None, hides_names: HidesNames) -> None:
-    """Take back a correction or rejection, also of what is not there any more.
-
-    Raises:
-        ConfigError: There is none.
-    """
+def withdraw(store: "Store", deployment: "Deployment", table_id: str, column: str | None) -> None:
+    """Take back a correction or rejection; raises `ConfigError` where there is none."""
     check_text("the table's id", table_id, ConfigError)
     if column is not None:
         check_text("the column", column, ConfigError)
     if store.withdraw_correction(table_id, column):
         return
-    own = store.descriptions.corrections([table_id])
-    if not own:
+    told = [one for one in corrections_of(store, deployment) if one.table_id == table_id]
+    if not told:
         check_table(store, table_id)
-    told = [one for one in corrections_of(store, hides_names) if one.table_id == table_id]
     there = ", ".join(sorted("the table" if c.column is None else repr(c.column) for c in told))
     what = table_id if column is None else f"{column!r} of {table_id}"
-    near = f"; corrected are: {there[:300]}" if own else ""
+    near = f"; corrected are: {there[:300]}" if told else ""
     raise ConfigError(f"no correction or rejection of {what}{near}")
 
 
 def descriptions_of(
-    store: "Store", table_id: str, hides_names: HidesNames
+    store: "Store", deployment: "Deployment", table_id: str
 ) -> list[ColumnDescription]:
     """Return what is said of a table and then of each column, as the next run indexes it.
 
@@ -127,42 +120,40 @@ def descriptions_of(
     corrections = store.descriptions.corrections([table_id])
     if not corrections:
         check_table(store, table_id)
-    listed = table_id in store.tables.known()
-    table = next(iter(store.tables.profiles([table_id] if listed else [])), None)
-    own = next((one for one in corrections if one.column is None), None)
-    comment = table.comment if table is not None else ""
+    is_listed = table_id in store.tables.known()
+    table = next(iter(store.tables.profiles([table_id] if is_listed else [])), None)
     written = store.documents.beginnings([table_id]).get(table_id, ())
-    read = table.columns if table is not None else ()
+    comment, read = ("", ()) if table is None else (table.comment, table.columns)
     of_table = table_description(comment, written, corrections, lambda: read)
-    found = [_described(table_id, None, own, of_table, present=listed)]
-    columns = {} if table is None else _said_of_columns(store, table)
+    own = next((one for one in corrections if one.column is None), None)
+    found = [_described(table_id, None, own, of_table, present=is_listed)]
+    said_of = {} if table is None else _said_of_columns(store, table)
     waits = table_id in store.queue.pending()
-    for name, said in columns.items():
-        one = next((one for one in corrections if one.is_of(name)), None)
-        shown = _described(table_id, name, one, said)
-        found.append(replace(shown, pending=waits and one is None and said is None))
-    left = [one for one in corrections if not any(one.is_of(name) for name in columns)]
-    found += [
-        _described(table_id, name_of_absent(one, hides_names), one, None, present=False)
-        for one in left
-        if one.column is not None
+    for name, said in said_of.items():
+        own = next((one for one in corrections if one.is_of(name)), None)
+        pending = waits and own is None and said is None
+        found.append(replace(_described(table_id, name, own, said), pending=pending))
+    return found + [
+        _described(
+            table_id, absent_column(deployment, table_id, one.column), one, None, present=False
+        )
+        for one in corrections
+        if one.column is not None and not any(one.is_of(name) for name in said_of)
     ]
-    return found
 
 
-def corrections_of(store: "Store", hides_names: HidesNames) -> list[ColumnDescription]:
+def corrections_of(store: "Store", deployment: "Deployment") -> list[ColumnDescription]:
     """Return all that people corrected or rejected, also of what is not there now."""
     corrections = store.descriptions.corrections()
-    listed = set(store.tables.listed())
-    ids = sorted({one.table_id for one in corrections} & listed)
-    tables = {table.table_id: table for table in store.tables.profiles(ids)}
+    listed = {one.table_id for one in corrections}.intersection(store.tables.listed())
+    tables = {table.table_id: table for table in store.tables.profiles(sorted(listed))}
     found = []
     for one in corrections:
-        present = one.table_id in listed
-        if present and one.column is not None:
-            table = tables.get(one.table_id)
-            present = table is not None and any(one.is_of(c.name) for c in table.columns)
-        name = one.column if present else name_of_absent(one, hides_names)
+        present, name = one.table_id in listed, one.column
+        if name is not None:
+            columns = tables[one.table_id].columns if one.table_id in tables else ()
+            present = any(one.is_of(column.name) for column in columns)
+            name = name if present else absent_column(deployment, one.table_id, name)
         found.append(_described(one.table_id, name, one, None, present=present))
     return found
 
@@ -181,17 +172,11 @@ def _described(
         said = said if said is not None and said.provenance == Provenance.PERSON else None
     elif correction is not None:
         said = correction.description
-    if said is None or not said.text:
-        said = _NOTHING
+    by, text, source = "", "", ""
+    if said is not None and said.text:
+        by, text, source, at = str(said.provenance), said.text, said.source, said.said_at
     return ColumnDescription(
-        table_id,
-        column,
-        said.text,
-        str(said.provenance) if said.text else "",
-        said.source,
-        _date(said.said_at if said.text else at),
-        rejected_by,
-        present=present,
+        table_id, column, text, by, source, moment(at), rejected_by, present=present
     )
 
 
@@ -215,28 +200,9 @@ def _said_of_columns(store: "Store", table: Table) -> dict[str, Description | No
     return found
 
 
-def _date(at: float | None) -> str | None:
+def moment(at: float | None) -> str | None:
+    """Return a time in seconds since 1970 as ISO 8601 in UTC; None for None."""
     return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
-
-
-def _check_column(store: "Store", table_id: str, column: str) -> None:
-    check_text("the column", column, ConfigError)
-    table = next(iter(store.tables.profiles([table_id])), None)
-    if table is None:
-        raise ConfigError(f"{table_id} was not read yet; run: pneuma-assets index")
-    names = [one.name for one in table.columns]
-    check_known(
-        f"column of {table_id}",
-        [column],
-        names,
-        ConfigError,
-        otherwise=_some(names),
-        besides=NEW_COLUMN,
-    )
-
-
-def _some(names: Sequence[str]) -> str:
-    return f"it has: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}"
 
 
 def _line(what: str, text: str, most: int) -> str:
@@ -255,25 +221,17 @@ def author_of(given: str | None) -> str:
     Raises:
         ConfigError: It is no text, or too long.
     """
-    return _line("the author", _author(given), MAX_AUTHOR)
-
-
-def _author(given: str | None) -> str:
-    if given is not None:
-        return given
-    try:
-        return getpass.getuser()
-    except (ImportError, KeyError, OSError):
-        raise ConfigError("nobody is logged in by a name; say who says it (--author)") from None
+    if given is None:
+        try:
+            given = getpass.getuser()
+        except (ImportError, KeyError, OSError):
+            told = "nobody is logged in by a name; say who says it (--author)"
+            raise ConfigError(told) from None
+    return _line("the author", given, MAX_AUTHOR)
 
 
 def add_context(store: "Store", table_id: str, name: str, text: str) -> None:
-    """Add a text about a table; searchable after the next run, and replaced by one of its name.
-
-    Raises:
-        ConfigError: There is no such table, or name or text is no text.
-        StateError: Name or text is empty, or the text too long.
-    """
+    """Add a text about a table, in the place of one of its name (`Workspace.add_context`)."""
     check_text("the name", name, ConfigError)
     check_text("the text", text, ConfigError)
     check_table(store, table_id)
@@ -281,11 +239,7 @@ def add_context(store: "Store", table_id: str, name: str, text: str) -> None:
 
 
 def remove_context(store: "Store", table_id: str, name: str) -> None:
-    """Take back a text that was added to a table.
-
-    Raises:
-        ConfigError: There is no such table, or it has no text of that name.
-    """
+    """Take back a text that was added to a table; raises `ConfigError` where there is none."""
     check_text("the table's id", table_id, ConfigError)
     check_text("the name", name, ConfigError)
     if store.remove_context(table_id, name):
@@ -296,11 +250,7 @@ def remove_context(store: "Store", table_id: str, name: str) -> None:
 
 
 def contexts_of(store: "Store", table_id: str) -> "list[UserContext]":
-    """Return what was added to a table, ordered by name; also of a table that is gone.
-
-    Raises:
-        ConfigError: Nothing was added, and there is no such table.
-    """
+    """Return what was added to a table, ordered by name; also of a table that is gone."""
     check_text("the table's id", table_id, ConfigError)
     found = store.documents.user_contexts([table_id])[table_id]
     if not found:
@@ -310,24 +260,22 @@ def contexts_of(store: "Store", table_id: str) -> "list[UserContext]":
 
 def check_table(store: "Store", table_id: str) -> None:
     """Raise `ConfigError`, with the nearest ids, where there is no such table."""
+    check_among(table_id, store.tables.listed())
+
+
+def check_among(table_id: str, known: Collection[str]) -> None:
+    """Raise `ConfigError`, with the nearest ids, unless a table is one of these."""
     check_text("the table's id", table_id, ConfigError)
-    check_known("table", [table_id], store.tables.listed(), ConfigError)
+    check_known("table", [table_id], known, ConfigError)
 
 
-def names_hidden(deployment: "Deployment") -> HidesNames:
-    """Return what tells of which tables the names of hidden columns are not shown."""
+def hides_names(deployment: "Deployment", table_id: str) -> bool:
+    """Tell whether the names of a table's hidden columns are not shown."""
     rules = {source.name: source.privacy.hide_names for source in deployment.sources}
     of_others = deployment.privacy.hide_names or any(rules.values())
-    return lambda table_id: rules.get(source_of(table_id), of_others)
+    return rules.get(source_of(table_id), of_others)
 
 
-def name_of_absent(correction: "Correction", hides_names: HidesNames) -> str | None:
-    """Return what a corrected column that is not there is called: it may be hidden by now."""
-    if correction.column is None:
-        return None
-    return absent_column(correction.table_id, correction.column, hides_names)
-
-
-def absent_column(table_id: str, column: str, hides_names: HidesNames) -> str:
-    """Return what a column that is not there is called: it may be hidden by now."""
-    return UNNAMED if hides_names(table_id) else column
+def absent_column(deployment: "Deployment", table_id: str, column: str) -> str:
+    """Return what a column is called that is not there now."""
+    return UNNAMED if hides_names(deployment, table_id) else column

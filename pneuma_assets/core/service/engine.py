@@ -5,12 +5,12 @@ built the index which answers it: the configured one, or else the one that the i
 another index takes that one's place, the question is asked again there.
 """
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from pneuma_assets.core.closing import Closing, Shared
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import IndexMismatchError, ModelError, SearchIndexError
 from pneuma_assets.core.service.state import StateReader, known_tables, open_store
@@ -29,18 +29,20 @@ _ATTEMPTS = 3
 """An index is replaced at most once in hours; a third one in a row is no chance."""
 
 
-@dataclass
-class Opened:
-    """An index that was opened with the encoder that built it, and how many ask it now."""
+@dataclass(frozen=True, eq=False)
+class Opened(Closing):
+    """An index that was opened with the encoder that built it, and what answers from it."""
 
     index: "SearchIndex"
     encoder: "Encoder"
     engine: "QueryEngine"
-    asking: int = 0
-    retired: bool = False
+
+    def close(self) -> None:
+        """Close the index."""
+        self.index.close()
 
 
-class LiveQueryEngine:
+class LiveQueryEngine(Closing):
     """The query engine of a deployment, for any number of threads.
 
     Args:
@@ -59,13 +61,9 @@ class LiveQueryEngine:
         judge: "Callable[[], LanguageModel | None]",
         credentials: "Credentials",
     ) -> None:
-        self._loaded = loaded
-        self._environ = environ
-        self._encoder = encoder
-        self._judge = judge
-        self._credentials = credentials
-        self._lock = threading.RLock()
-        self._current: Opened | None = None
+        self._loaded, self._environ = loaded, environ
+        self._encoder, self._judge, self._credentials = encoder, judge, credentials
+        self._opened: Shared[Opened] = Shared(self._open)
         self._state = StateReader(loaded, environ)
 
     def ask(self, question: "Callable[[QueryEngine], T]") -> T:
@@ -75,58 +73,46 @@ class LiveQueryEngine:
             SearchIndexError: The index cannot be opened, or not with any encoder there is.
         """
         for _ in range(_ATTEMPTS - 1):
-            one = self._take()
-            try:
-                return question(one.engine)
-            except IndexMismatchError:
-                self._retire(one)
-            finally:
-                self._give_back(one)
-        one = self._take()
-        try:
+            with self._opened.use() as one:
+                try:
+                    return question(one.engine)
+                except IndexMismatchError:
+                    self._opened.retire(one)
+        with self._opened.use() as one:
             return question(one.engine)
-        finally:
-            self._give_back(one)
 
     def current(self) -> Opened:
-        """Return what answers questions, opened if nothing is; it may be retired at any time."""
-        with self._lock:
-            if self._current is None:
-                self._current = self._open()
-            return self._current
+        """Return what answers questions, opened if nothing is; it may be closed at any time."""
+        return self._opened.current()
 
     def close(self) -> None:
-        """Close the index and the state; a next question opens them again."""
+        """Close the index and the state after their last use; a next question opens them again."""
         self._state.close()
-        with self._lock:
-            if self._current is not None:
-                self._current.index.close()
-            self._current = None
-
-    def _take(self) -> Opened:
-        with self._lock:
-            one = self.current()
-            one.asking += 1
-            return one
-
-    def _give_back(self, one: Opened) -> None:
-        with self._lock:
-            one.asking -= 1
-            if one.retired and not one.asking:
-                one.index.close()
-
-    def _retire(self, one: Opened) -> None:
-        """Ask it nothing more; it is closed when the last question that it answers has ended."""
-        with self._lock:
-            one.retired = True
-            if self._current is one:
-                self._current = None
+        self._opened.retire()
 
     def _open(self) -> Opened:
-        index, encoder = open_to_ask(self._loaded, self._encoder(), self._credentials)
+        from pneuma_assets.core.config.query import QueryOptions
+        from pneuma_assets.core.search.names import Elsewhere
+        from pneuma_assets.core.search.query import QueryEngine
+        from pneuma_assets.core.text.analysis import analyzer_named
+
+        loaded, environ, deployment = self._loaded, self._environ, self._loaded.deployment
+        index, encoder = _open_to_ask(loaded, self._encoder(), self._credentials)
         try:
-            engine = build_query_engine(
-                self._loaded, self._environ, index, encoder, self._judge(), self._state
+            engine = QueryEngine(
+                index,
+                encoder,
+                self._judge(),
+                QueryOptions.of(deployment.query),
+                analyzer=analyzer_named(deployment.index.analyzer),
+                elsewhere=Elsewhere(
+                    partial(known_tables, loaded, environ),
+                    [source.name for source in deployment.sources],
+                    document_kinds,
+                    partial(_why_not_indexed, loaded, environ),
+                ),
+                joins_of=self._state.joins_of,
+                kept_headers=partial(self._state.headers_of, encoder.name),
             )
         except BaseException:
             index.close()
@@ -134,7 +120,7 @@ class LiveQueryEngine:
         return Opened(index, encoder, engine)
 
 
-def open_to_ask(
+def _open_to_ask(
     loaded: LoadedDeployment, encoder: "Encoder", credentials: "Credentials"
 ) -> "tuple[SearchIndex, Encoder]":
     """Open the index with the configured encoder, or else with the one that built it.
@@ -145,15 +131,16 @@ def open_to_ask(
     """
     from pneuma_assets.core.index.identity import OtherIdentityError
 
-    for _ in range(_ATTEMPTS - 1):
+    for attempt in range(1, _ATTEMPTS + 1):
         try:
-            return _open_to_ask(loaded, encoder, credentials)
+            return _open_once(loaded, encoder, credentials)
         except OtherIdentityError:  # replaced at this moment, or of other rules than there are here
-            continue
-    return _open_to_ask(loaded, encoder, credentials)
+            if attempt == _ATTEMPTS:
+                raise
+    raise AssertionError
 
 
-def _open_to_ask(
+def _open_once(
     loaded: LoadedDeployment, encoder: "Encoder", credentials: "Credentials"
 ) -> "tuple[SearchIndex, Encoder]":
     from pneuma_assets.core.index.identity import (
@@ -164,23 +151,22 @@ def _open_to_ask(
     from pneuma_assets.core.index.registry import open_as_built, open_index
     from pneuma_assets.core.models.encoder.remembered import open_remembered
 
-    config = loaded.deployment.index
+    config, home = loaded.deployment.index, loaded.home
     try:
-        index = open_index(config, loaded.home, encoder.name, encoder.dimension, credentials)
+        return open_index(config, home, encoder.name, encoder.dimension, credentials), encoder
     except (NewerRulesError, OlderRulesError):
         raise
     except OtherIdentityError as error:
         built = error.found
         try:
             if built.encoder != encoder.name:
-                encoder = open_remembered(loaded.home, built.encoder, loaded.deployment.encoder)
-            return open_as_built(config, loaded.home, built, credentials), encoder
+                encoder = open_remembered(home, built.encoder, loaded.deployment.encoder)
+            return open_as_built(config, home, built, credentials), encoder
         except OtherIdentityError:
             raise
         except (ModelError, SearchIndexError) as cause:
             told = _why_nobody_answers(loaded, error, str(cause), credentials)
             raise IndexMismatchError(told) from cause
-    return index, encoder
 
 
 def _why_nobody_answers(
@@ -204,47 +190,6 @@ def _why_nobody_answers(
     return (
         f"{told}Another is being built as it is configured ({begun}, of about {info.tables:,}); "
         "let `pneuma-assets index` end, then ask again: nothing else is needed."
-    )
-
-
-def build_query_engine(
-    loaded: LoadedDeployment,
-    environ: Mapping[str, str],
-    index: "SearchIndex",
-    encoder: "Encoder",
-    judge: "LanguageModel | None",
-    state: StateReader,
-) -> "QueryEngine":
-    """Return what answers questions over an opened index, by the deployment's settings.
-
-    Args:
-        loaded: The deployment.
-        environ: Holds the secrets that its file names.
-        index: The deployment's, opened for asking.
-        encoder: The one that embedded its blocks.
-        judge: The deployment's; None: it names none.
-        state: Tells which tables can be joined, and what is kept of headers.
-    """
-    from pneuma_assets.core.config.query import QueryOptions
-    from pneuma_assets.core.search.names import Elsewhere
-    from pneuma_assets.core.search.query import QueryEngine
-    from pneuma_assets.core.text.analysis import analyzer_named
-
-    deployment = loaded.deployment
-    return QueryEngine(
-        index,
-        encoder,
-        judge,
-        QueryOptions.of(deployment.query),
-        analyzer=analyzer_named(deployment.index.analyzer),
-        elsewhere=Elsewhere(
-            partial(known_tables, loaded, environ),
-            [source.name for source in deployment.sources],
-            document_kinds,
-            partial(_why_not_indexed, loaded, environ),
-        ),
-        joins_of=state.joins_of,
-        kept_headers=partial(state.headers_of, encoder.name),
     )
 
 

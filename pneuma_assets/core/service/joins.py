@@ -2,18 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.pipeline.relate import with_shares
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
-from pneuma_assets.core.service.describe import HidesNames, absent_column, author_of, check_table
-from pneuma_assets.core.service.lineage import check_seen, seen_tables
+from pneuma_assets.core.service.describe import (
+    absent_column,
+    author_of,
+    check_among,
+    check_table,
+    moment,
+)
+from pneuma_assets.core.service.lineage import seen_tables
 from pneuma_assets.core.text.suggest import check_known
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.config.deployment import Deployment
     from pneuma_assets.core.relations.join_graph import On
     from pneuma_assets.core.store import Store
 
@@ -74,7 +80,7 @@ class JudgedJoin:
         return asdict(self)
 
 
-def judged_joins(store: "Store", hides_names: HidesNames) -> list[JudgedJoin]:
+def judged_joins(store: "Store", deployment: "Deployment") -> list[JudgedJoin]:
     """Return all that people said of joins, also of tables and columns that are not there now."""
     said = store.joins.verdicts()
     ids = sorted({table for one in said for table in one.edge.tables} & set(store.tables.listed()))
@@ -86,7 +92,7 @@ def judged_joins(store: "Store", hides_names: HidesNames) -> list[JudgedJoin]:
     def shown(table_id: str, columns: Sequence[str]) -> tuple[str, ...]:
         known = there.get(table_id, set())
         return tuple(
-            one if one in known else absent_column(table_id, one, hides_names) for one in columns
+            one if one in known else absent_column(deployment, table_id, one) for one in columns
         )
 
     return [
@@ -97,7 +103,7 @@ def judged_joins(store: "Store", hides_names: HidesNames) -> list[JudgedJoin]:
             shown(one.edge.other, one.edge.other_columns),
             one.confirmed,
             one.author,
-            datetime.fromtimestamp(one.said_at, UTC).isoformat(timespec="seconds"),
+            str(moment(one.said_at)),
         )
         for one in said
     ]
@@ -106,24 +112,18 @@ def judged_joins(store: "Store", hides_names: HidesNames) -> list[JudgedJoin]:
 def joins_of_table(store: "Store", table_id: str, readers: Sequence[str] | None) -> list[KnownJoin]:
     """Return by which columns a table can be joined with others, the surest first.
 
-    Args:
-        store: Where the joins are kept.
-        table_id: The table.
-        readers: Who asks; tables that none of these may see are as if they were not there.
-
     Raises:
-        ConfigError: There is no such table.
-        QueryError: A name of the asker is none.
+        ConfigError: There is no such table, or none that who asks may see.
     """
     seen = seen_tables(store, readers)
-    check_seen(table_id, seen)
+    check_among(table_id, seen)
     edges = [one for one in store.joins.of_tables([table_id]) if seen.issuperset(one.tables)]
     edges = sorted(with_shares(store, edges), key=attrgetter("doubt"))
     return [_of(table_id, edge) for edge in edges]
 
 
 def judge_join(store: "Store", on: "On", holds: bool | None, author: str | None) -> None:
-    """Keep what somebody says of a join, or take back what was said.
+    """Keep what somebody says of a join, or take back what was said (None).
 
     Raises:
         ConfigError: There is no such table or column, the numbers of columns differ, the tables

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.access import names_of_asker
-from pneuma_assets.core.errors import ConfigError, QueryError
+from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.lineage.edges import DEPTH, Direction, Edge, Graph
-from pneuma_assets.core.text.suggest import check_known, check_text
+from pneuma_assets.core.service.describe import check_among
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store
@@ -58,23 +58,14 @@ def lineage_of(
     keys: bool = True,
     readers: Sequence[str] | None = None,
 ) -> list[LinkedTable]:
-    """Return the tables up- and downstream of one, the nearest first.
-
-    Args:
-        store: Where the edges are kept.
-        table_id: The table.
-        direction: `upstream`, `downstream`, or None for both.
-        depth: Steps to follow, 1 to 100.
-        keys: Whether foreign keys count, too.
-        readers: Who asks, by all of their names: tables that none of these may see are as if they
-            were not there. None: who may see all.
+    """Return the tables up- and downstream of one, the nearest first, as `Workspace.lineage` says.
 
     Raises:
-        ConfigError: There is no such table.
+        ConfigError: There is no such table, or none that who asks may see.
         QueryError: Direction or depth are none.
     """
     seen = seen_tables(store, readers)
-    check_seen(table_id, seen)
+    check_among(table_id, seen)
     ways = directions(direction)
     if not isinstance(depth, int) or isinstance(depth, bool) or not 1 <= depth <= MOST_DEPTH:
         raise QueryError(f"depth must be a whole number from 1 to {MOST_DEPTH}, not {depth!r}")
@@ -97,15 +88,9 @@ def directions(given: str | None) -> Sequence[Direction]:
 def related(
     store: "Store", upstream_of: Sequence[str], downstream_of: Sequence[str], where: IndexFilter
 ) -> IndexFilter:
-    """Return a filter for tables that lead to some tables, and that others lead to.
+    """Return a filter for tables that feed each of some, and are built from each of others.
 
     Foreign keys do not count. Tables that are not indexed are left out.
-
-    Args:
-        store: Where the edges are kept.
-        upstream_of: Tables that the wanted ones feed, each of them.
-        downstream_of: Tables that the wanted ones are built from, each of them.
-        where: What holds besides.
 
     Raises:
         ConfigError: There is no such table.
@@ -121,7 +106,7 @@ def related(
         return where
     found = seen & set(where.tables or store.tables.indexed())
     for table_id, way in asked:
-        check_seen(table_id, seen)
+        check_among(table_id, seen)
         found &= {one.table_id for one in graph.reach(table_id, way, MOST_DEPTH)}
     if not found:
         named = "; ".join(f"{way} of {table_id}" for table_id, way in asked)
@@ -146,12 +131,6 @@ def _graph(store: "Store", seen: set[str], *, keys: bool) -> Graph:
         for edge in store.edges.all()
         if (keys or edge.derives) and edge.upstream in seen and edge.downstream in seen
     )
-
-
-def check_seen(table_id: str, seen: set[str]) -> None:
-    """Raise `ConfigError` with the nearest names unless a table is one that may be seen."""
-    check_text("the table's id", table_id, ConfigError)
-    check_known("table", [table_id], seen, ConfigError)
 
 
 def _reached(graph: Graph, table_id: str, way: Direction, depth: int) -> Iterator[LinkedTable]:

@@ -51,19 +51,15 @@ def measure_now(
         PneumaError: They cannot be asked; the state keeps why.
     """
     now = _now(loaded, store)
-    return _noting(store, now, lambda: _measure(store, index, engine, now))
+    _noting(store, now, lambda: _measure(store, index, engine, now))
+    return standing(store)
 
 
 def is_news(loaded: LoadedDeployment, store: "Store", known: Standing | None = None) -> bool:
     """Tell whether a check has more to do than to say how things stand.
 
     The questions are due and nobody has failed to ask them as things are; or they are not, and what
-    kept them from being asked is past.
-
-    Args:
-        loaded: The deployment.
-        store: What it knows.
-        known: How things stand, where that was read before.
+    kept them from being asked is past. `known` is how things stand, where that was read before.
     """
     tried, now = store.questions.tried(), _now(loaded, store)
     if not _is_due(store, known or standing(store), now):
@@ -78,12 +74,6 @@ def catch_up(
     engine: Callable[[], "QueryEngine"],
 ) -> None:
     """Ask the questions if they are due, and make them where there are none.
-
-    Args:
-        loaded: The deployment.
-        store: What it knows.
-        index: Opens the index.
-        engine: Opens what answers questions.
 
     Raises:
         PneumaError: They cannot be made or asked; the state keeps why.
@@ -118,7 +108,7 @@ def _now(loaded: LoadedDeployment, store: "Store") -> _Now:
     return _Now(key_of(loaded, store), len(store.queue.pending()))
 
 
-def _noting(store: "Store", now: _Now, act: Callable[[], None]) -> Standing:
+def _noting(store: "Store", now: _Now, act: Callable[[], None]) -> None:
     """Note what is tried before an act, and what came of it after."""
     store.questions.mark_tried(now.tried, _BEGUN)
     try:
@@ -127,7 +117,6 @@ def _noting(store: "Store", now: _Now, act: Callable[[], None]) -> Standing:
         store.questions.mark_tried(now.tried, str(error))
         raise
     store.questions.mark_tried(now.tried)
-    return standing(store)
 
 
 def _make(store: "Store", index: "SearchIndex") -> None:

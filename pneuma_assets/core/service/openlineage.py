@@ -3,19 +3,18 @@
 Where they are sent, and how often that is tried, is openlineage-python's own configuration: a file,
 an HTTP endpoint, Kafka. What was sent of each table is stored, so that a run sends what changed,
 and after a failure what was not sent. Transports, and the libraries below them, quote in their
-errors what they could not send, so keys, passwords and headers are masked in these.
+errors what they could not send and how they sign in, so none of their words is shown.
 """
 
-import json
+import errno
 import logging
 import os
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, quote_plus, urlsplit
+from urllib.parse import urlsplit
 
 from pneuma_assets.core.errors import ConfigError, PneumaError, SourceError
 from pneuma_assets.core.extras import extra_for
@@ -25,7 +24,6 @@ from pneuma_assets.core.tables import Problem, content_hash
 from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:
-    from openlineage.client import OpenLineageClient
     from openlineage.client.event_v2 import JobEvent
 
     from pneuma_assets.core.config.deployment import Deployment
@@ -33,18 +31,24 @@ if TYPE_CHECKING:
     from pneuma_assets.core.lineage.edges import Edge
     from pneuma_assets.core.store import Store
 
+logger = logging.getLogger(__name__)
+
 PRODUCER = "https://pypi.org/project/pneuma-assets"
+
+SECONDS = 60.0
+"""What one run takes for sending; what is left is sent by the next."""
+
+MOST_BYTES = 1_000_000
+"""Of the configuration's file."""
+
+STAGE = "lineage sent"
+_SUBJECT = "lineage.emit"
 
 
 def openlineage_events(
     store: "Store", deployment: "Deployment", table_id: str | None = None
 ) -> Iterator[str]:
     """Yield one event as JSON for each table that is built from others: a job that makes it.
-
-    Args:
-        store: Where the edges are kept.
-        deployment: Names the sources, by which tables have their names elsewhere.
-        table_id: Of this table alone; None: of all.
 
     Raises:
         ConfigError: The package that writes such events is not installed.
@@ -128,18 +132,6 @@ def _facets(edges: "Sequence[Edge]", addresses: "Mapping[str, TableAddress]") ->
     return {"columnLineage": written.ColumnLineageDatasetFacet(fields=made)}
 
 
-logger = logging.getLogger(__name__)
-
-SECONDS = 60.0
-"""What one run takes for sending; what is left is sent by the next."""
-
-MOST_BYTES = 1_000_000
-"""Of the configuration's file."""
-
-STAGE = "lineage sent"
-_SUBJECT = "lineage.emit"
-
-
 def emit_lineage(store: "Store", deployment: "Deployment") -> int:
     """Send the lineage of each table of which it is another than was sent; returns of how many.
 
@@ -155,16 +147,15 @@ def emit_lineage(store: "Store", deployment: "Deployment") -> int:
             store.problems.record(_SUBJECT, STAGE, [])
         return 0
     sent: dict[str, str] = {}
-    configuration: dict[str, Any] = {}
     causes: list[str] = []
     try:
-        _send(store, deployment, file, configuration, sent)
+        _send(store, deployment, file, sent)
     except PneumaError as error:
         causes.append(str(error))
     except Exception as error:  # noqa: BLE001 (transports are plug-ins, and raise what they like)
-        text = masked(str(error), configuration, os.environ)
-        why = f"{type(error).__name__}: {one_line(text, 300)}"
-        causes.append(f"lineage is not sent ({why}); check {file}, and that its receiver runs")
+        causes.append(
+            f"lineage is not sent ({_reason(error)}); check {file}, and that its receiver runs"
+        )
     store.edges.mark_sent(sent)
     store.problems.record(_SUBJECT, STAGE, [Problem(_SUBJECT, STAGE, one) for one in causes])
     for cause in causes:
@@ -172,14 +163,25 @@ def emit_lineage(store: "Store", deployment: "Deployment") -> int:
     return len(sent)
 
 
-def _send(
-    store: "Store",
-    deployment: "Deployment",
-    file: Path,
-    configuration: dict[str, Any],
-    sent: dict[str, str],
-) -> None:
-    """Send what changed, and note in `configuration` what the file holds, in `sent` what went."""
+def _reason(error: BaseException) -> str:
+    """Return which errors it was, the answer's status and what the system says: nobody's words."""
+    names = [_name(error)]
+    while (below := error.__cause__ or error.__context__) is not None:
+        error = below
+    return ", ".join(dict.fromkeys([*names, _name(error)]))
+
+
+def _name(error: BaseException) -> str:
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if isinstance(status, int):
+        return f"{type(error).__name__} {status}"
+    code = getattr(error, "errno", None)
+    told = f": {os.strerror(code)}" if isinstance(code, int) and code in errno.errorcode else ""
+    return f"{type(error).__name__}{told}"
+
+
+def _send(store: "Store", deployment: "Deployment", file: Path, sent: dict[str, str]) -> None:
+    """Send what changed, and note in `sent` what went."""
     addresses, above = edges_by_table(store, deployment)
     before = store.edges.sent()
     wanted = {i: _digest(i, edges, addresses) for i, edges in above.items()}
@@ -189,8 +191,10 @@ def _send(
     store.edges.mark_sent({}, [i for i in before if i not in addresses])
     if not changed:
         return
-    configuration.update(_configuration(file))
-    client, ends = _client(configuration), time.monotonic() + SECONDS
+    with extra_for("sending OpenLineage events", ConfigError):
+        from openlineage.client import OpenLineageClient
+    client = OpenLineageClient(config=_configuration(file))
+    ends = time.monotonic() + SECONDS
     try:
         for done, (table_id, digest) in enumerate(changed.items(), 1):
             if time.monotonic() > ends:
@@ -219,12 +223,6 @@ def _digest(table_id: str, edges: "Sequence[Edge]", addresses: "Mapping[str, Tab
     return content_hash(*parts)
 
 
-def _client(configuration: dict[str, Any]) -> "OpenLineageClient":
-    with extra_for("sending OpenLineage events", ConfigError):
-        from openlineage.client import OpenLineageClient
-    return OpenLineageClient(config=configuration)
-
-
 def _configuration(file: Path) -> dict[str, Any]:
     import yaml
 
@@ -246,65 +244,3 @@ def _configuration(file: Path) -> dict[str, Any]:
             "such as transport: {type: http, url: 'http://localhost:5000'}"
         )
     return {**found}
-
-
-_SECRET = re.compile("auth|key|passw|pwd|secret|token|header|credential|sasl|jaas", re.IGNORECASE)
-_SIGNS_IN = re.compile(r"://([^/?#\s]+)@")
-_SHORTEST = 4
-"""Characters of a secret; fewer are parts of any word."""
-_SHORTEST_NUMBER = 5
-"""Digits of a number that may be a key; shorter ones are seconds and ports."""
-_DEEPEST = 20
-
-
-def masked(text: str, configuration: object, environ: Mapping[str, str]) -> str:
-    """Return a text with `***` instead of every secret of a configuration.
-
-    Args:
-        text: That of an error, not cut yet: half a key would not be known as one.
-        configuration: What `openlineage.yml` holds.
-        environ: Its variables `OPENLINEAGE…` come before that file.
-    """
-    variables = {k: _parsed(v) for k, v in environ.items() if k.upper().startswith("OPENLINEAGE")}
-    forms = {
-        form
-        for secret in (*_secrets(configuration), *_secrets(variables))
-        for form in _forms(secret)
-    }
-    for form in sorted(forms, key=len, reverse=True):  # one may be part of another
-        text = text.replace(form, "***")
-    return text
-
-
-def _secrets(value: object, *, is_secret: bool = False, depth: int = 0) -> Iterator[str]:
-    """Yield every string below a key that sounds secret, and who signs in by an address."""
-    if depth > _DEEPEST:
-        return
-    if isinstance(value, Mapping):
-        for key, one in value.items():
-            # The kind of authentication is none, and the words of an error that explains it.
-            below = key != "type" and (is_secret or bool(_SECRET.search(str(key))))
-            yield from _secrets(one, is_secret=below, depth=depth + 1)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _secrets(one, is_secret=is_secret, depth=depth + 1)
-    elif isinstance(value, str):
-        yield from [value] if is_secret else _SIGNS_IN.findall(value)
-    elif is_secret and len(str(value)) >= _SHORTEST_NUMBER and not isinstance(value, bool):
-        yield str(value)
-
-
-def _forms(secret: str) -> set[str]:
-    """Return how a secret is spelled in an error: as it is, as Python, JSON or a URL has it."""
-    plain = {one for one in (secret, *secret.split()) if len(one) >= _SHORTEST}
-    spelled = {repr(one)[1:-1] for one in plain} | {json.dumps(one)[1:-1] for one in plain}
-    quoted = {quote(one, safe="") for one in plain} | {quote_plus(one) for one in plain}
-    return plain | spelled | quoted
-
-
-def _parsed(value: str) -> object:
-    """Return what a variable holds: JSON, where one stands for a whole branch of the file."""
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value

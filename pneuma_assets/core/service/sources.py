@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pneuma_assets.core import progress
-from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import LoadedDeployment, remember_folder
 from pneuma_assets.core.config.owner import check_unowned
 from pneuma_assets.core.config.remember import source_of_folder
@@ -31,32 +30,23 @@ class SourceCheck:
     problems: Sequence[Problem]
 
 
-def check_sources(
-    deployment: Deployment, base: Path, environ: Mapping[str, str]
-) -> list[SourceCheck]:
-    """List every source once; one that cannot be opened or listed does not hide the others.
-
-    Args:
-        deployment: The validated configuration.
-        base: Folder that relative paths start from.
-        environ: Where the variables that hold secrets are looked up.
-    """
-    checks = []
+def check_sources(loaded: LoadedDeployment, environ: Mapping[str, str]) -> list[SourceCheck]:
+    """List every source once; one that cannot be opened or listed does not hide the others."""
+    checks, deployment = [], loaded.deployment
     for done, config in enumerate(deployment.sources, start=1):
-        checks.append(_check(config.resolved(base), environ, deployment.limits))
+        checks.append(_check(config.resolved(loaded.base), environ, deployment.limits))
         progress.report("listing sources", done, len(deployment.sources))
     return checks
 
 
 def _check(config: SourceConfig, environ: Mapping[str, str], limits: LimitsConfig) -> SourceCheck:
-    where = config.location
+    place = (config.name, config.type, config.location)
     try:
         with closing(IsolatedSource(config, environ, limits)) as source:
             listing = source.list_tables()
     except PneumaError as error:
-        return SourceCheck(config.name, config.type, where, False, str(error), None, ())
-    count = len(listing.tables)
-    return SourceCheck(config.name, config.type, where, True, None, count, listing.problems)
+        return SourceCheck(*place, False, str(error), None, ())
+    return SourceCheck(*place, True, None, len(listing.tables), listing.problems)
 
 
 def select_sources(

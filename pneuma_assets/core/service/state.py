@@ -2,10 +2,11 @@
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from pneuma_assets.core.closing import Closing, Shared
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import StateError
 
@@ -38,10 +39,6 @@ def has_state(loaded: LoadedDeployment, environ: Mapping[str, str]) -> bool:
 def open_store(loaded: LoadedDeployment, environ: Mapping[str, str]) -> "Store":
     """Open what the project remembers, and create it where there is none.
 
-    Args:
-        loaded: The deployment.
-        environ: Holds the secrets that its file names.
-
     Raises:
         ConfigError: A variable that holds a secret of the state is not set.
         StateError: It cannot be opened.
@@ -71,7 +68,7 @@ def _state_file(loaded: LoadedDeployment) -> Path:
     return loaded.home / STATE_FILE
 
 
-def identity_of_state(loaded: LoadedDeployment) -> tuple[int, int] | None:
+def _identity_of_state(loaded: LoadedDeployment) -> tuple[int, int] | None:
     """Return which file the state is, another one where it was replaced; None where there is none.
 
     None, too, where it is on a server.
@@ -102,18 +99,10 @@ def known_tables(loaded: LoadedDeployment, environ: Mapping[str, str]) -> list[s
         return store.tables.listed()
 
 
-@dataclass
-class _Held:
-    """An open state, which file it is, and how many threads ask it now."""
+class StateReader(Closing):
+    """Reads what questions need of the state, as it is now; for any number of threads.
 
-    store: "Store"
-    identity: tuple[int, int] | None
-    asking: int = 0
-    retired: bool = False
-
-
-class StateReader:
-    """Asks the state, as it is now; for any number of threads.
+    It stays open between questions, and is opened again where its file is another by now.
 
     Args:
         loaded: The deployment.
@@ -121,10 +110,10 @@ class StateReader:
     """
 
     def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str]) -> None:
-        self._loaded = loaded
-        self._environ = environ
+        self._loaded, self._environ = loaded, environ
         self._lock = threading.Lock()
-        self._held: _Held | None = None
+        self._store: Shared[Store] = Shared(lambda: open_store(loaded, environ))
+        self._identity: tuple[int, int] | None = None
 
     def joins_of(self, table_ids: Collection[str]) -> "list[JoinEdge]":
         """Return the joins of some tables with any; creates nothing.
@@ -132,7 +121,7 @@ class StateReader:
         Raises:
             StateError: The state cannot be opened or read.
         """
-        return self._asked(lambda store: store.joins.of_tables(table_ids), [])
+        return self._read(lambda store: store.joins.of_tables(table_ids), [])
 
     def headers_of(self, encoder: str, headers: Sequence[str]) -> "dict[str, Vector]":
         """Return the embeddings that are kept of headers by this encoder; creates nothing.
@@ -140,50 +129,27 @@ class StateReader:
         Raises:
             StateError: The state cannot be opened or read.
         """
-        return self._asked(lambda store: dict(store.headers.of(encoder, headers)), {})
+        return self._read(lambda store: dict(store.headers.of(encoder, headers)), {})
 
     def close(self) -> None:
-        """Close the state when the last question that asks it has ended; a next one opens it."""
-        with self._lock:
-            self._retire()
+        """Close the state when the last question that reads it has ended; a next one opens it."""
+        self._store.retire()
 
-    def _asked(self, question: "Callable[[Store], T]", nothing: T) -> T:
+    def _read(self, question: "Callable[[Store], T]", nothing: T) -> T:
         try:
-            return self._ask(question, nothing)
+            return self._read_once(question, nothing)
         except StateError:  # closed meanwhile, or another than it was: seen by opening it
             self.close()
-        return self._ask(question, nothing)
+        return self._read_once(question, nothing)
 
-    def _ask(self, question: "Callable[[Store], T]", nothing: T) -> T:
-        held = self._take()
-        if held is None:
-            return nothing
-        try:
-            return question(held.store)
-        finally:
-            self._give_back(held)
-
-    def _take(self) -> _Held | None:
-        with self._lock:
-            identity = identity_of_state(self._loaded)
-            if self._held is not None and self._held.identity != identity:
-                self._retire()
-            if self._held is None:
-                if not has_state(self._loaded, self._environ):
-                    return None
-                self._held = _Held(open_store(self._loaded, self._environ), identity)
-            self._held.asking += 1
-            return self._held
-
-    def _give_back(self, held: _Held) -> None:
-        with self._lock:
-            held.asking -= 1
-            if held.retired and not held.asking:
-                held.store.close()
-
-    def _retire(self) -> None:
-        held, self._held = self._held, None
-        if held is not None:
-            held.retired = True
-            if not held.asking:
-                held.store.close()
+    def _read_once(self, question: "Callable[[Store], T]", nothing: T) -> T:
+        with ExitStack() as kept:
+            with self._lock:
+                identity = _identity_of_state(self._loaded)
+                if identity != self._identity:
+                    self._store.retire()
+                    self._identity = identity
+                if not self._store.is_open and not has_state(self._loaded, self._environ):
+                    return nothing
+                store = kept.enter_context(self._store.use())
+            return question(store)

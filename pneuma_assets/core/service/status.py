@@ -1,7 +1,7 @@
 """What is indexed, what is not and why, and what to do where nothing is."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,11 +11,10 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.owner import owner_of
 from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.base import IndexInfo
-from pneuma_assets.core.service.describe import ColumnDescription, corrections_of, names_hidden
+from pneuma_assets.core.service.describe import ColumnDescription, corrections_of, moment
 from pneuma_assets.core.tables import Problem, source_of
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.config.load import LoadedDeployment
     from pneuma_assets.core.store import Store
     from pneuma_assets.core.store.tables import TableRecord
 
@@ -61,22 +60,6 @@ class Status:
         """Whether the index is not damaged and can be reached, where there is one."""
         return self.index is None or self.index.usable
 
-    def fails(self, sources: Collection[str], *, removed: int = 0) -> bool:
-        """Return whether a run over these sources needs to be looked at.
-
-        It does where one cannot be listed, or nothing of them is searchable: no table was found,
-        or all failed. Where tables were `removed`, as many as there were, none need be left.
-        """
-        from pneuma_assets.core.store.tables import TableState
-
-        if any(problem.subject in sources for problem in self.problems):
-            return True
-        return not removed and all(
-            table.state == TableState.FAILED
-            for table in self.tables
-            if source_of(table.table_id) in sources
-        )
-
     def counts(self) -> dict[str, int]:
         """Return the number of tables by state."""
         return dict(Counter(table.state for table in self.tables))
@@ -96,19 +79,16 @@ class Status:
         }
 
 
-def read_status(store: "Store", loaded: "LoadedDeployment", index: IndexInfo | None) -> Status:
+def read_status(store: "Store", loaded: LoadedDeployment, index: IndexInfo | None) -> Status:
     """Gather the status from the store and, where there is one, the index."""
     problems = store.problems.all()
-    causes: dict[str, str] = {}
-    for problem in problems:
-        causes.setdefault(problem.subject, problem.cause)
+    causes = {problem.subject: problem.cause for problem in reversed(problems)}  # the first of each
     tables = [_table_status(record, causes) for record in store.tables.records()]
-    corrections = corrections_of(store, names_hidden(loaded.deployment))
+    corrections = corrections_of(store, loaded.deployment)
     return Status(loaded.home, tables, problems, index, corrections)
 
 
-def _table_status(record: "TableRecord", causes: dict[str, str]) -> TableStatus:
-    at = record.indexed_at
+def _table_status(record: "TableRecord", causes: Mapping[str, str]) -> TableStatus:
     return TableStatus(
         record.table_id,
         str(record.state),
@@ -116,34 +96,25 @@ def _table_status(record: "TableRecord", causes: dict[str, str]) -> TableStatus:
         record.rows,
         record.columns,
         record.block_count,
-        None if at is None else _moment(at),
+        moment(record.indexed_at),
         causes.get(record.table_id),
-        (*_absence(record), *_rest(record), *record.notes),
+        (*_notes(record), *record.notes),
     )
 
 
-def _absence(record: "TableRecord") -> tuple[str, ...]:
-    if record.held_since is None:
-        return ()
-    return (f"not in its source since {_moment(record.held_since)}; held as it was",)
-
-
-def _rest(record: "TableRecord") -> tuple[str, ...]:
+def _notes(record: "TableRecord") -> Iterator[str]:
+    if record.held_since is not None:
+        yield f"not in its source since {moment(record.held_since)}; held as it was"
     if record.state != "failed":
-        return ()
+        return
     from pneuma_assets.core.store.queue import MAX_ATTEMPTS
 
     used = f"attempt {record.attempts:,} of {max(record.attempts, MAX_ATTEMPTS):,} failed"
     if record.attempts >= MAX_ATTEMPTS:
-        return (f"{used}; again when it changes, or by: pneuma-assets index",)
-    if record.retry_at is None:
-        return ()
-    at = datetime.fromtimestamp(record.retry_at, UTC)
-    return (f"{used}; next retry at {at:%Y-%m-%d %H:%M} UTC",)
-
-
-def _moment(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+        yield f"{used}; again when it changes, or by: pneuma-assets index"
+    elif record.retry_at is not None:
+        at = datetime.fromtimestamp(record.retry_at, UTC)
+        yield f"{used}; next retry at {at:%Y-%m-%d %H:%M} UTC"
 
 
 def check_answerable(loaded: LoadedDeployment) -> None:
@@ -154,12 +125,7 @@ def check_answerable(loaded: LoadedDeployment) -> None:
     from pneuma_assets.core.index.registry import may_have_index
 
     if not may_have_index(loaded.deployment.index, loaded.home):
-        raise nothing_indexed(loaded)
-
-
-def nothing_indexed(loaded: LoadedDeployment) -> QueryError:
-    """Return the refusal to answer from an index without tables."""
-    return QueryError(f"nothing is indexed in {loaded.home} yet; {how_to_index(loaded)}")
+        raise QueryError(f"nothing is indexed in {loaded.home} yet; {how_to_index(loaded)}")
 
 
 def no_table_known(loaded: LoadedDeployment) -> ConfigError:

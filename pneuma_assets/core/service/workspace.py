@@ -1,16 +1,15 @@
 """Everything one deployment consists of, opened when first needed and closed together."""
 
 import os
-import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.closing import Closing, Shared
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.errors import ConfigError, StateError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.service import describe, state
 from pneuma_assets.core.service.session import QuerySession
@@ -20,19 +19,19 @@ from pneuma_assets.core.service.status import (
     no_table_known,
     read_status,
 )
+from pneuma_assets.core.text.suggest import check_text
 
 if TYPE_CHECKING:
     from pneuma_assets.core.answers.results import CellAnswer
     from pneuma_assets.core.index.base import IndexInfo, SearchIndex
-    from pneuma_assets.core.models.base import Encoder, LanguageModel
+    from pneuma_assets.core.models.base import Encoder
     from pneuma_assets.core.search.groups import GroupResult
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.search.results import TableResult
-    from pneuma_assets.core.service.answer import Answering
     from pneuma_assets.core.service.ask import Answer
     from pneuma_assets.core.service.changed import Changed
     from pneuma_assets.core.service.describe import ColumnDescription
-    from pneuma_assets.core.service.engine import LiveQueryEngine
+    from pneuma_assets.core.service.engine import Opened
     from pneuma_assets.core.service.joins import JudgedJoin, KnownJoin
     from pneuma_assets.core.service.lineage import LinkedTable
     from pneuma_assets.core.service.sources import SourceCheck
@@ -65,8 +64,7 @@ class Workspace(Closing):
         self.loaded = loaded
         self._environ = os.environ if environ is None else environ
         self._stack = ExitStack()
-        self._lock = threading.Lock()
-        self._session = self._new_session()
+        self._sessions: Shared[QuerySession] = Shared(self._new_session)
         self._closed = False
 
     def ask(
@@ -91,9 +89,7 @@ class Workspace(Closing):
             judge: Whether a language model demotes results that do not answer.
             where: Which sources, tables and kinds of documents to search, and who asks.
         """
-        return self._ask(
-            lambda engine: engine.ask(question, k=k, n=n, alpha=alpha, judge=judge, where=where)
-        )
+        return self.ask_many([question], k=k, n=n, alpha=alpha, judge=judge, where=where)[0]
 
     def ask_many(
         self,
@@ -133,8 +129,8 @@ class Workspace(Closing):
         """
         from pneuma_assets.core.service.ask import ask_each
 
-        options = {"k": k, "n": n, "alpha": alpha, "judge": judge, "tau": tau}
-        return self._ask(lambda engine: ask_each(engine, questions, where=where, **options))
+        options = {"k": k, "n": n, "alpha": alpha, "judge": judge, "tau": tau, "where": where}
+        return self._ask(lambda engine: ask_each(engine, questions, **options))
 
     def find(
         self,
@@ -154,9 +150,7 @@ class Workspace(Closing):
         from pneuma_assets.core.search.results import TAU
 
         near = TAU if tau is None else tau
-        return self._ask(
-            lambda engine: engine.find(question, tau=near, k=k, judge=judge, where=where)
-        )
+        return self.ask_many([question], k=k, judge=judge, tau=near, where=where)[0]
 
     def find_groups(
         self, question: str, *, k: int | None = None, where: IndexFilter = NO_FILTER
@@ -205,7 +199,7 @@ class Workspace(Closing):
         """Return all joins that people confirmed or rejected, also of what has left since."""
         from pneuma_assets.core.service.joins import judged_joins
 
-        return judged_joins(self._known_store(), describe.names_hidden(self.loaded.deployment))
+        return judged_joins(self._known_store(), self.loaded.deployment)
 
     def judge_join(
         self,
@@ -236,7 +230,7 @@ class Workspace(Closing):
         When an index of another encoder has taken that one's place it raises `IndexMismatchError`,
         and after `release` there is another. `ask` and its like do that by themselves.
         """
-        return self._live_engine.current().engine
+        return self._current.engine
 
     def status(self) -> Status:
         """Return what is indexed, what is not and why, without loading a model.
@@ -311,8 +305,8 @@ class Workspace(Closing):
         Raises:
             ConfigError: There is no such table or column, or text or author cannot be stored.
         """
-        said = describe.text_of(text)
-        describe.correct(self._known_store(), table_id, column, said, author)
+        check_text("the text", text, ConfigError)
+        describe.correct(self._known_store(), table_id, column, text, author)
 
     def reject(self, table_id: str, column: str | None, *, author: str | None = None) -> None:
         """Show and index no description by models, values or documents of a column or table.
@@ -320,12 +314,11 @@ class Workspace(Closing):
         Its name stands in, and what people wrote in the table itself, until `withdraw` or
         `describe`. Raises what `describe` raises.
         """
-        describe.correct(self._known_store(), table_id, column, "", author)
+        describe.correct(self._known_store(), table_id, column, None, author)
 
     def withdraw(self, table_id: str, column: str | None) -> None:
         """Remove a correction or rejection, also of what has left; raises if there is none."""
-        hides_names = describe.names_hidden(self.loaded.deployment)
-        describe.withdraw(self._known_store(), table_id, column, hides_names)
+        describe.withdraw(self._known_store(), self.loaded.deployment, table_id, column)
 
     def descriptions(self, table_id: str | None = None) -> "list[ColumnDescription]":
         """Return the descriptions of a table and each of its columns, with author and time.
@@ -333,10 +326,10 @@ class Workspace(Closing):
         What only the next run can tell is `pending`. Without a table: all corrections and
         rejections, also of what has left.
         """
-        hides_names = describe.names_hidden(self.loaded.deployment)
+        store, deployment = self._known_store(), self.loaded.deployment
         if table_id is not None:
-            return describe.descriptions_of(self._known_store(), table_id, hides_names)
-        return describe.corrections_of(self._known_store(), hides_names)
+            return describe.descriptions_of(store, deployment, table_id)
+        return describe.corrections_of(store, deployment)
 
     def lineage(
         self,
@@ -409,7 +402,7 @@ class Workspace(Closing):
         """Return of each source where it is, and whether and how many tables it lists now."""
         from pneuma_assets.core.service.sources import check_sources
 
-        return check_sources(self.loaded.deployment, self.loaded.base, self._environ)
+        return check_sources(self.loaded, self._environ)
 
     def restore(self) -> "Restored | None":
         """Put a sound state file in the place of a damaged one; None if the file is intact.
@@ -478,33 +471,14 @@ class Workspace(Closing):
 
         It is opened with the configured encoder, or else with the one that built it.
         """
-        return self._live_engine.current().index
-
-    @property
-    def judge(self) -> "LanguageModel | None":
-        """The model that judges candidates, loaded when first asked; None: `judge.model` is."""
-        self._check_open()
-        return self._session.judge
-
-    @property
-    def answers_model(self) -> "LanguageModel | None":
-        """The model that writes statements, loaded when first needed; None: `answers.model` is."""
-        self._check_open()
-        return self._session.answers_model
-
-    @property
-    def _answering(self) -> "Answering":
-        self._check_open()
-        return self._session.answering
+        return self._current.index
 
     def release(self) -> None:
         """Close the store now, and index and models; the next call opens them again.
 
         Questions that other threads are asking go on: what these need is closed with the last one.
         """
-        with self._lock:
-            session, self._session = self._session, self._new_session()
-        session.retire()
+        self._sessions.retire()
         self._stack.close()
         self.__dict__.pop("store", None)
 
@@ -513,16 +487,19 @@ class Workspace(Closing):
         self._closed = True
         self.release()
 
+    @property
+    def _session(self) -> QuerySession:
+        return self._sessions.current()
+
     def _new_session(self) -> QuerySession:
+        self._check_open()
         return QuerySession(self.loaded, self._environ, lambda: self._encoder)
 
     @contextmanager
     def _asking(self) -> Iterator[QuerySession]:
         """Yield what a question needs, and keep it open until it has ended."""
-        with ExitStack() as kept:
-            with self._lock:
-                self._check_open()
-                session = kept.enter_context(self._session.asking())
+        self._check_open()
+        with self._sessions.use() as session:
             check_answerable(self.loaded)
             yield session
 
@@ -536,10 +513,11 @@ class Workspace(Closing):
             raise StateError("This workspace is closed; open another.")
 
     @property
-    def _live_engine(self) -> "LiveQueryEngine":
+    def _current(self) -> "Opened":
+        """What answers questions now."""
         self._check_open()
         check_answerable(self.loaded)
-        return self._session.engine
+        return self._session.engine.current()
 
     def _known_store(self) -> "Store":
         """Open the store; raises `ConfigError` where nothing was ever listed."""

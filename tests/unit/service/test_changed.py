@@ -5,29 +5,25 @@ from types import SimpleNamespace
 
 import dagster as dg
 import pytest
-from typer.testing import CliRunner
 
 from pneuma_assets import ConfigError, open_workspace
-from pneuma_assets.cli.app import app
 from pneuma_assets.core.service import changed
 from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import TableRef
 from pneuma_assets.definitions import build_definitions
+from tests.support.doors import fails, succeeds
 
 S3 = {"type": "s3", "name": "bucket", "bucket": "data", "prefix": "tables/"}
 
 
 @pytest.fixture
-def workspace(tmp_path, monkeypatch):
+def workspace(here):
     """A folder and a bucket, whose tables are indexed as far as the store knows."""
-    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
     folder = {"type": "folder", "name": "lake", "path": "lake"}
     warehouse = {"type": "duckdb", "name": "wh", "path": "shop.duckdb"}
-    (tmp_path / "pneuma.yaml").write_text(json.dumps({"sources": [folder, S3, warehouse]}))
+    (here / "pneuma.yaml").write_text(json.dumps({"sources": [folder, S3, warehouse]}))
     with open_workspace() as opened:
-        at = tmp_path / "lake"
+        at = here / "lake"
         fill(opened.store, "lake", {f"2026/{n}": (f"{at}/2026/{n}.csv", "csv") for n in "abc"})
         objects = {"sales": ("s3://data/tables/sales/", "parquet")}
         fill(opened.store, "bucket", objects)
@@ -150,23 +146,17 @@ def test_ten_thousand_names_at_once(workspace):
     assert workspace.store.listings.notices()["lake"].subjects == changed.MOST_NAMES
 
 
-def run(*args, stdin=None):
-    return CliRunner().invoke(app, ["changed", *args], input=stdin)
-
-
 def test_the_command_line(workspace):
-    done = run("lake/2026/a", "lake/2026/new", "--reason", "dbt")
-    assert done.exit_code == 0, done.output
-    assert "1 known table queued for re-reading: lake/2026/a" in done.stdout
-    assert "lake/2026/new is not known yet; lake is listed for it" in done.stdout
-    told = json.loads(run("-", "--json", stdin="lake/2026/b\nlake/2026/c\n").stdout)
-    assert told["tables"] == ["lake/2026/b", "lake/2026/c"]
+    told = succeeds("changed", "lake/2026/a", "lake/2026/new", "--reason", "dbt")
+    assert "1 known table queued for re-reading: lake/2026/a" in told
+    assert "lake/2026/new is not known yet; lake is listed for it" in told
+    told = succeeds("changed", "-", "--json", stdin="lake/2026/b\nlake/2026/c\n")
+    assert json.loads(told)["tables"] == ["lake/2026/b", "lake/2026/c"]
     assert waiting(workspace) == ["lake/2026/a", "lake/2026/b", "lake/2026/c"]
-    assert "2 known tables queued for" in run("lake/2026/[ab]").stdout
-    refused = run("lakes/2026/a")
-    assert (refused.exit_code, refused.stdout) == (1, "")
-    assert run().exit_code == 2
-    assert run("-", stdin=b"lake/\xff\n").exit_code == 2
+    assert "2 known tables queued for" in succeeds("changed", "lake/2026/[ab]")
+    assert "unknown table" in fails(1, "changed", "lakes/2026/a")
+    assert "name a table" in fails(2, "changed")
+    assert "line 1: is not UTF-8" in fails(2, "changed", "-", stdin=b"lake/\xff\n")
 
 
 def test_the_job(workspace):

@@ -3,28 +3,24 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 from pneuma_assets import ConfigError, open_workspace
-from pneuma_assets.cli.app import app
 from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Column, Problem, Table, TableRef
+from tests.support.doors import succeeds as run
 
 RULES = {"hidden_columns": ["voucher_code"], "hide_names": True}
 SALES = "lake/sales"
 
 
 @pytest.fixture(params=["deployment", "source", "gone"])
-def workspace(tmp_path, monkeypatch, request):
+def workspace(here, request):
     """A table whose column was corrected before it was hidden, by the rules of either."""
-    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
     source = {"type": "folder", "name": "lake", "path": "lake"}
     by_source = request.param == "source"
     whole = {"sources": [source | ({"privacy": RULES} if by_source else {})]}
     whole |= {} if by_source else {"privacy": RULES}
-    (tmp_path / "pneuma.yaml").write_text(json.dumps(whole))
+    (here / "pneuma.yaml").write_text(json.dumps(whole))
     with open_workspace() as opened:
         store = opened.store
         for names in ("amount", "voucher_code"), ("amount", "hidden_2"):
@@ -40,10 +36,6 @@ def workspace(tmp_path, monkeypatch, request):
         if request.param == "gone":
             store.listings.sync("lake", [], rule=None)
         yield opened
-
-
-def run(*args: str) -> str:
-    return CliRunner().invoke(app, [*args]).output
 
 
 def test_no_door_tells_the_name_of_a_hidden_column(workspace):

@@ -3,37 +3,41 @@
 import getpass
 import json
 import re
+import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from pneuma_assets import ConfigError, open_workspace
-from pneuma_assets.cli.app import app
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest import read_manifest
-from tests.support.word_encoder import WordEncoder
+from tests.support.doors import fails, succeeds, use_word_encoder
 
 RAIN = "lake/rain"
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch) -> Path:
-    """A lake with one table that was indexed."""
-    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
-        monkeypatch.delenv(name, raising=False)
-    for door in ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models"):
-        monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "lake").mkdir()
-    rain(tmp_path, "station_name,mm,weather_kind")
-    (tmp_path / "lake/rain.md").write_text("## Columns\n\n- mm: Gauge reading, in litres\n")
-    (tmp_path / "pneuma.yaml").write_text(
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory) -> Path:
+    """A lake with one table that was indexed, for each test to copy."""
+    folder = tmp_path_factory.mktemp("indexed")
+    (folder / "lake").mkdir()
+    rain(folder, "station_name,mm,weather_kind")
+    (folder / "lake/rain.md").write_text("## Columns\n\n- mm: Gauge reading, in litres\n")
+    (folder / "pneuma.yaml").write_text(
         "home: home\nsources: [{type: folder, name: lake, path: lake}]\n"
     )
-    index()
-    return tmp_path
+    with pytest.MonkeyPatch.context() as patched:
+        use_word_encoder(patched)
+        patched.chdir(folder)
+        index()
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def lake(here, indexed) -> None:
+    shutil.copytree(indexed, here, dirs_exist_ok=True)
 
 
 def rain(folder: Path, header: str, *, more: int = 0) -> None:
@@ -46,18 +50,9 @@ def index() -> None:
         workspace.index()
 
 
-def run(*args: str) -> str:
-    result = CliRunner().invoke(app, ["describe", *args])
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def refused(*args: str) -> str:
-    result = CliRunner().invoke(app, ["describe", *args])
-    assert result.exit_code in (1, 2), result.output
-    assert result.stdout == ""
-    (line,) = result.stderr.splitlines()
-    return line
+run = partial(succeeds, "describe")
+refused = partial(fails, 1, "describe")
+misused = partial(fails, 2, "describe")
 
 
 def said(*args: str) -> dict:
@@ -92,7 +87,7 @@ def test_a_correction_is_shown_at_once_and_found_after_the_next_run(here):
         status = workspace.status()
     assert [one.column for one in status.corrections] == [None, "mm"]
     assert status.to_dict()["corrections"][1]["text"] == "Precipitation within a day"
-    assert "corrected by people: 2 descriptions (" in CliRunner().invoke(app, ["status"]).stdout
+    assert "corrected by people: 2 descriptions (" in succeeds("status")
 
 
 def test_a_table_is_said_to_be_what_its_page_says(here):
@@ -163,7 +158,7 @@ def test_what_has_left_is_listed_and_can_be_taken_back(here):
     index()
     assert said(RAIN)["mm"]["present"] is False
     assert "not there now" in run()
-    assert "1 of them of what is not there now" in CliRunner().invoke(app, ["status"]).stdout
+    assert "1 of them of what is not there now" in succeeds("status")
     (here / "lake/rain.csv").unlink()
     (here / "lake/snow.csv").write_text("mm\n1\n")
     index()
@@ -192,9 +187,9 @@ def test_names_that_do_not_exist_are_refused_with_the_nearest(here):
     assert "`pneuma-assets describe lake/rain` lists them" in refused(RAIN, "nosuch")
     run(RAIN, "mm", "--reject")
     assert "corrected are: 'mm'" in refused(RAIN, "depth", "--reset")
-    assert "give one of" in refused(RAIN, "mm", "--reject", "--text", "x")
-    assert "--author goes with" in refused(RAIN, "mm", "--author", "Ann")
-    assert "name the table" in refused("--reject")
+    assert "give one of" in misused(RAIN, "mm", "--reject", "--text", "x")
+    assert "--author goes with" in misused(RAIN, "mm", "--author", "Ann")
+    assert "name the table" in misused("--reject")
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,20 @@
 """Tables that are joined are found together, by every door; people say what can be joined."""
 
 import json
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 import pytest
-from typer.testing import CliRunner
 
 from pneuma_assets import ConfigError, IndexFilter, QueryError, open_workspace
-from pneuma_assets.cli.app import app
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.sections import PrivacyConfig
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.service.joins import judged_joins
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.index_run import run_indexing
-from tests.support.word_encoder import WordEncoder
+from tests.support.doors import fails, succeeds, use_word_encoder
 
 AUTHORS = "author_id,name\n" + "".join(f"{n},Person {n}\n" for n in range(8))
 PAPERS = "paper_id,title,year\n" + "".join(f"{n},Title {n},{1990 + n}\n" for n in range(8))
@@ -34,23 +35,27 @@ def lake(tmp_path_factory) -> Path:
         "home: home\nsources: [{type: folder, name: lake, path: lake}]\n"
     )
     with pytest.MonkeyPatch.context() as patched:
-        for door in ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models"):
-            patched.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
+        use_word_encoder(patched)
         with open_workspace(folder / "pneuma.yaml") as workspace:
             run_indexing(workspace.loaded)
     return folder
 
 
 @pytest.fixture
-def workspace(lake, monkeypatch):
-    for door in ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models"):
-        monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
-    with open_workspace(lake / "pneuma.yaml") as workspace:
+def workspace(lake, here, monkeypatch):
+    monkeypatch.chdir(lake)
+    with open_workspace() as workspace:
         yield workspace
 
 
-def run(lake: Path, *words: str):
-    return CliRunner().invoke(app, ["--config", str(lake / "pneuma.yaml"), *words])
+@contextmanager
+def judged(workspace, join, *, holds: bool):
+    """Let somebody say whether a join holds, and take it back."""
+    workspace.judge_join(*join, holds=holds, author="ana")
+    try:
+        yield
+    finally:
+        workspace.judge_join(*join, holds=None)
 
 
 JOINED = {"lake/author", "lake/writes", "lake/paper"}
@@ -129,42 +134,27 @@ def test_the_joins_of_a_table_are_told_from_its_side(workspace):
 
 def test_what_people_reject_joins_nothing_until_they_take_it_back(workspace):
     join = ("lake/writes", ["author_id"], "lake/author", ["author_id"])
-    workspace.judge_join(*join, holds=False, author="ana")
-    try:
+    assert workspace.judged_joins() == []
+    assert "No joins confirmed or rejected." in succeeds("joins")
+    with judged(workspace, join, holds=False):
         assert workspace.joins("lake/author") == []
         assert set(workspace.find_groups(QUESTION)[0].tables) != JOINED
-    finally:
-        workspace.judge_join(*join, holds=None)
+        [one], listed = workspace.judged_joins(), succeeds("joins")
     assert set(workspace.find_groups(QUESTION)[0].tables) == JOINED
-
-
-def test_all_that_people_said_of_joins_is_listed(workspace, lake):
-    said = ("lake/writes", ["author_id"], "lake/author", ["author_id"])
-    assert workspace.judged_joins() == []
-    assert "No joins confirmed or rejected." in run(lake, "joins").output
-    workspace.judge_join(*said, holds=False, author="ana")
-    try:
-        [one] = workspace.judged_joins()
-        listed = run(lake, "joins").output
-    finally:
-        workspace.judge_join(*said, holds=None)
     assert (one.table_id, one.columns, one.other, one.holds, one.author) == (
         "lake/writes", ("author_id",), "lake/author", False, "ana",
     )  # fmt: skip
     assert "rejected" in listed
     assert one.said_at[:10] in listed
-    assert run(lake, "joins", "--as", "ana").exit_code == 2
+    assert "name the table" in fails(2, "joins", "--as", "ana")
 
 
 def test_what_people_confirm_joins_what_nobody_inferred(workspace):
     join = ("lake/weather", ["day"], "lake/paper", ["paper_id"])
-    workspace.judge_join(*join, holds=True, author="ana")
-    try:
+    with judged(workspace, join, holds=True):
         [one] = workspace.joins("lake/weather")
-        assert (one.other, one.kind, one.score) == ("lake/paper", "person", 1.0)
-        assert one.share == 1.0, "days are numbered as papers are"
-    finally:
-        workspace.judge_join(*join, holds=None)
+    assert (one.other, one.kind, one.score) == ("lake/paper", "person", 1.0)
+    assert one.share == 1.0, "days are numbered as papers are"
 
 
 @pytest.mark.parametrize(
@@ -187,31 +177,26 @@ def test_nothing_is_taken_back_that_nobody_said(workspace):
         workspace.judge_join("lake/a", ["x"], "lake/b", ["y"], holds=None)
 
 
-def test_the_commands_show_groups_and_joins(lake, workspace):
-    shown = run(lake, "groups", "-k", "2", QUESTION)
-    assert shown.exit_code == 0, shown.output
-    assert "writes.author_id = author.author_id (inferred, 1.00)" in shown.output
-    told = json.loads(run(lake, "groups", "--json", "-k", "1", QUESTION).output)
-    assert set(told[0]["tables"]) == JOINED
-    assert len(told[0]["joins"]) == 2
-    table = run(lake, "joins", "lake/author").output
+def test_the_commands_show_groups_and_joins(workspace):
+    shown = succeeds("groups", "-k", "2", QUESTION)
+    assert "writes.author_id = author.author_id (inferred, 1.00)" in shown
+    [told] = json.loads(succeeds("groups", "--json", "-k", "1", QUESTION))
+    assert (set(told["tables"]), len(told["joins"])) == (JOINED, 2)
+    table = succeeds("joins", "lake/author")
     assert "is referred to by" in table
     assert "100%" in table
-    none = run(lake, "joins", "lake/weather").output
-    assert "No joins known for lake/weather" in none
+    assert "No joins known for lake/weather" in succeeds("joins", "lake/weather")
 
 
-def test_the_command_confirms_and_takes_back(lake, workspace):
-    said = ["joins", "lake/weather", "--to", "lake/paper", "--column", "day"]
-    said += ["--to-column", "paper_id"]
-    confirmed = run(lake, *said, "--confirm", "--author", "ana")
-    assert "person" in confirmed.output
-    assert "No joins known" in run(lake, *said, "--reset").output
-    assert run(lake, *said, "--reset").exit_code == 1
-    refused = run(lake, *said, "--as", "ana", "--confirm")
-    assert (refused.exit_code, "named by --author" in refused.output) == (2, True)
-    for wrong in (["--confirm"], [*said[2:]], [*said[2:], "--confirm", "--reject"]):
-        assert run(lake, "joins", "lake/weather", *wrong).exit_code == 2
+def test_the_command_confirms_and_takes_back(workspace):
+    on = ["--to", "lake/paper", "--column", "day", "--to-column", "paper_id"]
+    said = ["joins", "lake/weather", *on]
+    assert "person" in succeeds(*said, "--confirm", "--author", "ana")
+    assert "No joins known" in succeeds(*said, "--reset")
+    assert "nobody has said" in fails(1, *said, "--reset")
+    assert "named by --author" in fails(2, *said, "--as", "ana", "--confirm")
+    for wrong in (["--confirm"], on, [*on, "--confirm", "--reject"]):
+        assert fails(2, "joins", "lake/weather", *wrong)
 
 
 def test_a_column_that_left_has_no_name_where_names_are_hidden(workspace):
@@ -219,25 +204,23 @@ def test_a_column_that_left_has_no_name_where_names_are_hidden(workspace):
     store = workspace.store
     store.joins.judge(gone, confirmed=True, author="ana")
     try:
-        [hidden] = judged_joins(store, lambda _: True)
-        [seen] = judged_joins(store, lambda _: False)
+        [hidden] = judged_joins(store, Deployment(privacy=PrivacyConfig(hide_names=True)))
+        [seen] = judged_joins(store, Deployment())
     finally:
         store.joins.withdraw(gone.on)
     assert (hidden.columns, hidden.other_columns) == (("hidden",), ("paper_id",))
     assert seen.columns == ("salary",)
 
 
-def test_what_a_view_joins_refers_to_the_key_by_its_cells(tmp_path, monkeypatch):
-    for door in ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models"):
-        monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
-    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+def test_what_a_view_joins_refers_to_the_key_by_its_cells(here):
+    with duckdb.connect("shop.duckdb") as connection:
         connection.execute("CREATE TABLE a_guest AS SELECT i AS person FROM range(40) t(i)")
         connection.execute("CREATE TABLE stay AS SELECT i, i % 20 AS who FROM range(90) t(i)")
         connection.execute("CREATE VIEW v AS SELECT i FROM stay JOIN a_guest ON person = who")
-    (tmp_path / "pneuma.yaml").write_text(
+    (here / "pneuma.yaml").write_text(
         "home: home\nsources: [{type: duckdb, name: shop, path: shop.duckdb}]\n"
     )
-    with open_workspace(tmp_path / "pneuma.yaml") as workspace:
+    with open_workspace() as workspace:
         run_indexing(workspace.loaded)
         [one] = workspace.joins("shop/main/stay")
         assert (one.columns, one.other, one.refers) == (("who",), "shop/main/a_guest", True)

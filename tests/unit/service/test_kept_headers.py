@@ -15,15 +15,13 @@ TABLES = {"lake/paper": ["paperTitle", "year"]}
 
 
 @pytest.fixture
-def workspace(tmp_path, monkeypatch):
-    (tmp_path / "lake").mkdir()
-    (tmp_path / "lake/paper.csv").write_text("paperTitle,year\na,1\nb,2\n", encoding="utf-8")
-    (tmp_path / "pneuma.yaml").write_text(
+def workspace(here):
+    (here / "lake").mkdir()
+    (here / "lake/paper.csv").write_text("paperTitle,year\na,1\nb,2\n", encoding="utf-8")
+    (here / "pneuma.yaml").write_text(
         "home: home\nsources: [{type: folder, name: lake, path: lake}]\n"
     )
-    for door in ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models"):
-        monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
-    with open_workspace(tmp_path / "pneuma.yaml") as workspace:
+    with open_workspace() as workspace:
         yield workspace
 
 

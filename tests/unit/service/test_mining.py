@@ -1,7 +1,6 @@
 """How a deployment's own questions stand, and when they are to be asked again."""
 
 import json
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -47,35 +46,23 @@ def test_questions_are_made_and_asked_once(tmp_path, lake):
     assert "waiting" not in finding.figures
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"query": {"trust": 0.1}},
-        {"judge": {"model": "m"}},
-        {"encoder": {"model": "other"}},
-        {"index": {"analyzer": "german"}},
-    ],
-    ids=str,
-)
-def test_other_options_make_them_due(tmp_path, lake, more):
+def test_other_options_make_them_due_and_those_that_change_no_answer_do_not(tmp_path, lake):
     catch_up(tmp_path, lake)
-    assert not measure.is_news(loaded(tmp_path), lake.store)
-    assert measure.is_news(loaded(tmp_path, **more), lake.store)
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
+    for more in (
+        {},
         {"query": {"min_confidence": 0.5}},
         {"models": {"m": {"model": "m"}}},
         {"bench": {"mined": True}},
         {"dagster": {"show_rows": True}},
-    ],
-    ids=str,
-)
-def test_options_that_change_no_answer_do_not(tmp_path, lake, more):
-    catch_up(tmp_path, lake)
-    assert not measure.is_news(loaded(tmp_path, **more), lake.store)
+    ):
+        assert not measure.is_news(loaded(tmp_path, **more), lake.store), more
+    for more in (
+        {"query": {"trust": 0.1}},
+        {"judge": {"model": "m"}},
+        {"encoder": {"model": "other"}},
+        {"index": {"analyzer": "german"}},
+    ):
+        assert measure.is_news(loaded(tmp_path, **more), lake.store), more
 
 
 def test_another_recipe_counts_when_tables_wait_and_again_when_none_does(tmp_path, lake):
@@ -119,16 +106,9 @@ def test_what_fails_is_told_until_it_is_past(tmp_path, lake):
     assert not measure.is_news(loaded(tmp_path), lake.store)
 
 
-def test_a_measurement_that_was_killed_has_trouble(tmp_path, lake, monkeypatch):
-    catch_up(tmp_path, lake)
-    monkeypatch.setattr("pneuma_assets.core.measure.compare.ask_mined", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        measure.measure_now(loaded(tmp_path), lake.store, lake.index, lake.engine)
-    assert "did not end" in standing_of(lake.store).trouble
-
-
-def test_questions_whose_making_was_killed_are_not_made_each_tick(tmp_path, lake, monkeypatch):
-    monkeypatch.setattr("pneuma_assets.core.measure.generate.mined_questions", interrupt)
+@pytest.mark.parametrize("killed", ["compare.ask_mined", "generate.mined_questions"])
+def test_what_was_killed_is_told_and_not_tried_each_tick(tmp_path, lake, monkeypatch, killed):
+    monkeypatch.setattr(f"pneuma_assets.core.measure.{killed}", interrupt)
     with pytest.raises(KeyboardInterrupt):
         catch_up(tmp_path, lake)
     assert "did not end" in standing_of(lake.store).trouble
@@ -156,10 +136,9 @@ def test_few_questions_ask_for_others(tmp_path, lake):
 
 def test_a_loss_is_told_also_where_few_are_left(tmp_path, lake):
     catch_up(tmp_path, lake)
-    first = lake.store.questions.measurements()[0]
-    found = [one for one, place in first.places.items() if place == 1][:8]
-    lake.store.questions.add("key", first.figures, {**first.places, **dict.fromkeys(found)})
-    lake.store.questions.drop([one for one in first.places if one not in found])
+    found = lose(lake, 8)
+    ids = [one.question_id for one in lake.store.questions.all()]
+    lake.store.questions.drop([one for one in ids if one not in found])
     standing = standing_of(lake.store)
     assert standing.few
     finding = questions_finding(standing, show_texts=False)
@@ -213,21 +192,20 @@ def test_a_tick_reads_measurements_and_options_once(tmp_path, lake, monkeypatch)
     assert sorted(read) == ["all", "key_of", "measurements"]
 
 
-@contextmanager
-def measured_worse(lake: Mined):
-    """Note a measurement in which five questions more were lost."""
+def lose(lake: Mined, number: int) -> list[str]:
+    """Note a measurement in which so many questions more were lost."""
     (first,) = lake.store.questions.measurements()
-    found = [one for one, place in first.places.items() if place == 1]
-    lake.store.questions.add("key", first.figures, {**first.places, **dict.fromkeys(found[:5])})
-    yield found[:5]
+    found = [one for one, place in first.places.items() if place == 1][:number]
+    lake.store.questions.add("key", first.figures, {**first.places, **dict.fromkeys(found)})
+    return found
 
 
 def test_the_finding_names_what_got_worse_and_shows_cells_only_if_told_to(tmp_path, lake):
     catch_up(tmp_path, lake)
-    with measured_worse(lake) as worse:
-        standing = standing_of(lake.store)
-        assert [one.question_id for one, _, _ in standing.worse()] == worse
-        hidden, shown = (questions_finding(standing, show_texts=on) for on in (False, True))
+    worse = lose(lake, 5)
+    standing = standing_of(lake.store)
+    assert [one.question_id for one, _, _ in standing.worse()] == worse
+    hidden, shown = (questions_finding(standing, show_texts=on) for on in (False, True))
     assert (hidden.passed, hidden.severe, hidden.fingerprint) == (False, True, shown.fingerprint)
     texts = {one.question for one in standing.questions}
     assert {row[-1] for row in shown.rows} <= texts
@@ -254,8 +232,8 @@ def test_other_questions_begin_another_history(tmp_path, lake):
 
 def test_json_says_all_of_it(tmp_path, lake):
     catch_up(tmp_path, lake)
-    with measured_worse(lake) as worse:
-        told = json.loads(json.dumps(standing_of(lake.store).to_dict()))
+    worse = lose(lake, 5)
+    told = json.loads(json.dumps(standing_of(lake.store).to_dict()))
     assert [one["id"] for one in told["worse"]] == worse
     assert (told["red"], told["better"], told["trouble"]) == (True, 0, None)
     assert (told["best"]["number"], told["now"]["number"], len(told["history"])) == (1, 2, 2)

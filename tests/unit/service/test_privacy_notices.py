@@ -33,15 +33,12 @@ def read(store: Store, by: Deployment, *columns: Column) -> None:
 
 def test_without_rules_nothing_is_said(store):
     read(store, deployment(), Column("id", "INTEGER"))
-
     assert privacy_notices(store, deployment()) == []
 
 
 def test_rules_that_are_not_yet_in_force_are_told(store):
     read(store, deployment(), Column("id", "INTEGER"), Column("ssn", "VARCHAR"))
-
     first, count = privacy_notices(store, deployment({"hidden_columns": ["ssn"]}))
-
     assert first.startswith(CHANGED)
     assert "next run" in first
     assert count == "privacy: 0 columns of 0 tables are hidden"
@@ -49,7 +46,6 @@ def test_rules_that_are_not_yet_in_force_are_told(store):
 
 def test_rules_that_were_removed_are_told_until_the_next_run(store):
     read(store, deployment({"schema_only": True}), Column("id", "INTEGER", hidden=True))
-
     assert [one.startswith(CHANGED) for one in privacy_notices(store, deployment())] == [True]
 
 
@@ -60,16 +56,13 @@ def test_rules_of_a_source_that_was_never_read_have_not_changed(store):
 def test_what_is_hidden_is_counted(store):
     rules = deployment({"hidden_columns": ["ssn"]})
     read(store, rules, Column("id", "INTEGER"), Column("ssn", "VARCHAR", hidden=True))
-
     assert privacy_notices(store, rules) == ["privacy: 1 columns of 1 tables are hidden"]
 
 
 def test_a_rule_that_means_no_column_is_told(store):
     rules = deployment({"hidden_columns": ["*ssm*", "id"]}, {"hidden_tags": ["pi"]})
     read(store, rules, Column("id", "INTEGER", "@pii", hidden=True), Column("ssn", "VARCHAR"))
-
     _, column, tag = privacy_notices(store, rules)
-
     assert column.startswith("privacy.hidden_columns: '*ssm*' means no column")
     assert tag.startswith("privacy of a.hidden_tags: 'pi' means no column")
 
@@ -77,5 +70,4 @@ def test_a_rule_that_means_no_column_is_told(store):
 def test_no_rule_is_called_idle_that_may_mean_a_column_without_a_name(store):
     rules = deployment({"hidden_columns": ["ssn"], "hide_names": True})
     read(store, rules, Column("id", "INTEGER"), Column("hidden_2", "VARCHAR", hidden=True))
-
     assert privacy_notices(store, rules) == ["privacy: 1 columns of 1 tables are hidden"]

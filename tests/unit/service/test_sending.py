@@ -12,7 +12,7 @@ import pytest
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.service import openlineage
-from pneuma_assets.core.service.openlineage import emit_lineage, masked
+from pneuma_assets.core.service.openlineage import emit_lineage
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.edges import Origin
 from pneuma_assets.core.tables import TableRef
@@ -197,36 +197,13 @@ def test_a_key_that_a_transport_quotes_is_not_told(store, tmp_path, caplog, tran
     said(store, EDGE)
     assert emit_lineage(store, to) == 0
     (cause,) = causes(store)
-    assert "lineage is not sent" in cause
+    assert cause.startswith("lineage is not sent (InvalidHeader)")
     assert "s3cret" not in cause + caplog.text
 
 
-def test_secrets_are_hidden_however_an_error_spells_them():
-    configuration = {
-        "transport": {
-            "url": "https://ann:p%40ss-word@host/x",
-            "transports": [{"config": {"sasl.password": "s3cret/a\nb", "timeout_key": 60}}],
-            "apiKey": 1234567,
-        }
-    }
-    environ = {"OPENLINEAGE__TRANSPORT__AUTH": '{"apiKey": "of-variable"}', "OTHER_KEY": "seen"}
-    text = (
-        r"ann:p%40ss-word@host s3cret/a\nb s3cret%2Fa 1234567 of-variable seen in 60 s by api_key"
-    )
-    assert (
-        masked(text, configuration, environ) == "***@host *** *** *** *** seen in 60 s by api_key"
-    )
-
-
-def test_nothing_is_a_problem_any_more_where_nothing_is_to_be_sent(store, tmp_path):
+def test_nothing_is_sent_and_nothing_a_problem_where_nothing_is_to_be_sent(store, tmp_path):
     said(store, EDGE)
     assert emit_lineage(store, deployment(tmp_path / "none.yml")) == 0
     assert len(causes(store)) == 1
     assert emit_lineage(store, deployment(None)) == 0
-    assert causes(store) == []
-
-
-def test_without_configuration_nothing_is_sent(store):
-    said(store, EDGE)
-    assert emit_lineage(store, deployment(None)) == 0
-    assert store.edges.sent() == {}
+    assert (causes(store), store.edges.sent()) == ([], {})

@@ -1,9 +1,5 @@
 """Questions look joins up in a state that stays open, and never in one that is another by now."""
 
-import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from pneuma_assets.core.config.load import load_deployment
@@ -29,10 +25,8 @@ def opened(monkeypatch) -> list[Store]:
 
 
 @pytest.fixture
-def loaded(tmp_path):
-    file = tmp_path / "pneuma.yaml"
-    file.write_text(json.dumps({"home": "home"}))
-    found = load_deployment(config=file)
+def loaded(here):
+    found = load_deployment(home=here / "home")
     found.home.mkdir()
     return found
 
@@ -42,8 +36,8 @@ def keep(loaded, edge: JoinEdge) -> None:
         store.joins.replace([edge], [])
 
 
-def is_closed(store: Store) -> bool:
-    return store._db._closed
+def closed(stores: list[Store]) -> list[bool]:
+    return [store._db._closed for store in stores]
 
 
 def test_the_state_is_opened_once_and_says_what_it_says_now(loaded, opened):
@@ -53,7 +47,7 @@ def test_the_state_is_opened_once_and_says_what_it_says_now(loaded, opened):
     keep(loaded, OTHER)
     assert state.joins_of(["lake/b"]) == [OTHER]
     state.close()
-    assert [is_closed(store) for store in opened] == [True]
+    assert closed(opened) == [True]
     assert state.joins_of(["lake/b"]) == [OTHER]
     state.close()
 
@@ -73,7 +67,7 @@ def test_a_state_that_was_put_in_its_place_is_asked_instead(loaded, opened):
     assert state.joins_of(["lake/b"]) == []
     keep(loaded, OTHER)
     assert state.joins_of(["lake/b"]) == [OTHER]
-    assert [is_closed(store) for store in opened] == [True, False]
+    assert closed(opened) == [True, False]
     state.close()
 
 
@@ -84,36 +78,4 @@ def test_a_state_that_failed_is_opened_once_more(loaded, opened):
     opened[0].close()
     assert state.joins_of(["lake/b"]) == [EDGE]
     state.close()
-    assert [is_closed(store) for store in opened] == [True, True]
-
-
-def test_it_is_closed_when_the_last_question_has_ended(loaded, opened):
-    keep(loaded, EDGE)
-    state = StateReader(loaded, {})
-    state.joins_of(["lake/b"])
-    asked, go_on = threading.Event(), threading.Event()
-    look_up = opened[0].joins.of_tables
-
-    def slowly(table_ids: list[str]) -> list[JoinEdge]:
-        asked.set()
-        assert go_on.wait(60)
-        return look_up(table_ids)
-
-    opened[0].joins.of_tables = slowly
-    with ThreadPoolExecutor() as pool:
-        answer = pool.submit(state.joins_of, ["lake/b"])
-        assert asked.wait(60)
-        state.close()
-        assert not is_closed(opened[0])
-        go_on.set()
-        assert answer.result(60) == [EDGE]
-    assert [is_closed(store) for store in opened] == [True]
-
-
-def test_many_threads_ask_one_state(loaded, opened):
-    keep(loaded, EDGE)
-    state = StateReader(loaded, {})
-    with ThreadPoolExecutor(8) as pool:
-        assert set(map(len, pool.map(lambda _: state.joins_of(["lake/b"]), range(200)))) == {1}
-    state.close()
-    assert [is_closed(store) for store in opened] == [True]
+    assert closed(opened) == [True, True]

@@ -92,7 +92,9 @@ def main() -> None:
                     told.append(found)
                     continue
                 began = time.perf_counter()
-                answer = workspace._answering.answer(one.text, options.k, True, NO_FILTER, ways)
+                answer = workspace._session.answering.answer(
+                    one.text, options.k, True, NO_FILTER, ways
+                )
                 seconds = time.perf_counter() - began
                 line = {"way": way, **judged(one, answer, connection, seconds)}
                 if way == "all":
@@ -147,7 +149,7 @@ def same_as(way: str, whole: dict[str, Any] | None) -> dict[str, Any] | None:
 
 def is_pruned(workspace: Workspace, question: str) -> bool:
     """Tell whether a model is not shown every column of the tables that it may be asked about."""
-    answering, ways = workspace._answering, Ways()
+    answering, ways = workspace._session.answering, Ways()
     most = SETS
     searched = workspace._session.engine.ask(lambda e: _search(e, question, most, NO_FILTER))
     sets = answering._sets(sets_to_ask(searched.groups, most), searched)
