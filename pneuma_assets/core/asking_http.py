@@ -52,6 +52,7 @@ class _Asking(threading.Thread):
         self._connection, target, more = _connection(url, seconds)
         self._request = ("GET" if body is None else "POST", target, body, {**headers, **more})
         self._seconds, self._most = seconds, most
+        self._connected: socket.socket | None = None
         self._answer: bytes | Exception | None = None
         self._is_over = False
 
@@ -72,11 +73,10 @@ class _Asking(threading.Thread):
         """Return the answer, or raise why there is none."""
         answer, self._is_over = self._answer, True
         if answer is None or isinstance(answer, TimeoutError):
-            connected = self._connection.sock
-            if connected is not None:
+            if self._connected is not None:
                 with contextlib.suppress(OSError):  # it is closed already
                     # That of the plain socket, also below TLS: a thread that receives is woken.
-                    socket.socket.shutdown(connected, socket.SHUT_RDWR)
+                    socket.socket.shutdown(self._connected, socket.SHUT_RDWR)
             raise TimeoutError(f"it took more than {self._seconds:g} s")
         if isinstance(answer, Exception):
             raise answer
@@ -84,6 +84,7 @@ class _Asking(threading.Thread):
 
     def _whole(self) -> bytes:
         self._connection.connect()
+        self._connected = self._connection.sock  # which an answer of no stated length takes over
         if self._is_over:  # before there was a connection to end
             raise TimeoutError
         self._connection.request(*self._request)
