@@ -268,6 +268,31 @@ def test_constants_leave_queries_and_names_stay_in_them():
     assert definition.sql == """SELECT "it's", ssn FROM t WHERE a = '' AND b1 > 0"""
 
 
+@pytest.mark.parametrize(
+    ("dialect", "query", "left"),
+    [
+        ("duckdb", r"SELECT a FROM t WHERE a = 'C:\' AND b = 'secret'", "a = '' AND b = ''"),
+        ("sqlite", "SELECT a -- don't\nFROM t WHERE b = 'secret'", "SELECT a FROM t WHERE b = ''"),
+        ("sqlite", 'SELECT t."b" FROM "t" WHERE b = "secret"', '"t" WHERE b = "hidden"'),
+        ("sqlite", "SELECT a FROM t WHERE b = 0x5ec8e7 /* secret */", "WHERE b = ''"),
+        (
+            "postgres",
+            "SELECT $a$secret$a$, E'it\\'s secret', a FROM t1",
+            "SELECT '', '', a FROM t1",
+        ),
+        ("oracle", "SELECT q'[it's secret]' FROM t", "SELECT '' FROM t"),
+        ("hive", "SELECT 58L, a1 FROM t", "SELECT 0, a1 FROM t"),
+        ("snowflake", "SELECT $1, 58 FROM t", "SELECT $1, 0 FROM t"),
+        ("duckdb", "SELECT a FROM t WHERE b = 'secret", ""),
+    ],
+)
+def test_no_dialect_hides_a_constant_in_its_quotes(dialect, query, left):
+    table = Table("odd/t", (Column("a", "VARCHAR"),), 1, "t", definition=Definition(query, dialect))
+    definition = redact_table(table, (), Rules()).definition
+    assert left in definition.sql
+    assert not any(text in definition.sql for text in ("secret", "5ec8e7", "58"))
+
+
 def test_keys_and_queries_tell_no_hidden_name():
     source, ref = odd(hide_names=True)
     table = source.profile(ref)

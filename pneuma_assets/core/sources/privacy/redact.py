@@ -8,17 +8,16 @@ from dataclasses import replace
 from traceback import walk_tb
 
 import pyarrow as pa
+from sqlglot import TokenType
 
 from pneuma_assets.core.errors import PneumaError, TableReadError
+from pneuma_assets.core.lineage.parse import UnreadableSQLError, dialect_of, tokens_of
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import Definition, ForeignKey, RowMark, Table
 
 _LISTED_VALUES = re.compile(r"\b(ENUM\d*|SET)\s*\((?:[^()']|'(?:[^']|'')*'?)*\)?", re.IGNORECASE)
-_NAMED_OR_QUOTED = re.compile(
-    r"\"(?:[^\"]|\"\")*\"|`[^`]*`|'(?:[^'\\]|''|\\.)*'?|\$\$.*?\$\$", re.S
-)
-_NUMBER = re.compile(r"(?<![\w.\"`$])\d[\d_.]*(?:[eE][+-]?\d+)?(?![\w\"`])")
+_BEFORE_NAMES = {*(TokenType.FROM, TokenType.JOIN, TokenType.VIEW, TokenType.ALIAS, TokenType.DOT)}
 _OURS = "pneuma_assets."
 _LEFT_OUT = (
     "what it said is left out, since it may quote hidden values (privacy); read the table with the "
@@ -73,15 +72,36 @@ def _redact_key(key: ForeignKey, names: Mapping[str, str], rules: Rules) -> Fore
 
 
 def _without_constants(query: Definition | None, rules: Rules) -> Definition | None:
-    """Return a view's query without constants; none where it may name what has no name."""
+    """Return a view's query without constants and comments; none where names are hidden, too.
+
+    Of a query whose words cannot be told apart nothing is left.
+    """
     if query is None or rules.config.hide_names:
         return None
-    parts, last = [], 0
-    for found in _NAMED_OR_QUOTED.finditer(query.sql):
-        parts.append(_NUMBER.sub("0", query.sql[last : found.start()]))
-        parts.append(found[0] if found[0][0] in '"`' else "''")
-        last = found.end()
-    parts.append(_NUMBER.sub("0", query.sql[last:]))
+    sql, parts, last = query.sql, [], 0
+    try:
+        tokens = tokens_of(sql, dialect_of(query))
+    except UnreadableSQLError:
+        return replace(query, sql="")
+    before: TokenType | None = None
+    for at, token in enumerate(tokens):
+        if token.start < last:
+            continue  # of 58L, Hive's tokenizer makes a number and its cast
+        gap, word = sql[last : token.start], sql[token.start : token.end + 1]
+        after = tokens[at + 1].token_type if at + 1 < len(tokens) else None
+        if f"_{token.token_type.name}".endswith("_STRING"):
+            word = "''"
+        elif token.token_type is TokenType.NUMBER and before is not TokenType.PARAMETER:
+            word = "0"
+        elif (
+            query.dialect == "sqlite"
+            and word.startswith('"')
+            and before not in _BEFORE_NAMES
+            and after is not TokenType.DOT
+        ):
+            word = '"hidden"'  # SQLite takes it for text where there is no such column
+        parts += [gap if not gap or gap.isspace() else " ", word]
+        before, last = token.token_type, token.end + 1
     return replace(query, sql="".join(parts))
 
 
