@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, delete, select
+from sqlalchemy import Row, delete, select, update
 
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.runs import Runs
@@ -191,8 +191,10 @@ class NarrationCache:
 
     def forget_empty(self) -> None:
         """Let columns be asked again of which the model had nothing to say."""
+        said_nothing = update(table_narrations).where(_said.answer == "")
         with self._db.write() as connection:
             connection.execute(delete(narrations).where(narrations.c.text == ""))
+            connection.execute(said_nothing.values(answer=None, answered_at=None))
 
     def of_tables(self, table_ids: Collection[str]) -> dict[str, dict[str, Description]]:
         """Return what is said of the columns of tables, by table id and name."""

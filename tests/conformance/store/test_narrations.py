@@ -103,7 +103,10 @@ def test_columns_without_a_description_are_asked_again_on_demand(store):
     described = table("a", "x", "y")
     store.narrations.save(M, [(M.subject(described), 0, ""), (M.subject(described), 1, "y")])
     assert said_before(store, M, described) == {0: "", 1: "y"}
+    said = store.narrations.answers([M], [described])[described.table_id]
+    store.narrations.assign(M, [(described, said_by("m", {1: "y"}), said)])
     store.narrations.forget_empty()
+    store.narrations.carry_over(M, [described])
     assert said_before(store, M, described) == {1: "y"}
 
 
