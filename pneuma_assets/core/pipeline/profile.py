@@ -30,6 +30,9 @@ logger = logging.getLogger(__name__)
 CHUNK = 64
 """Tables saved in the store at a time; a killed run reads at most these again."""
 
+MOST_ROWS = 2**63 - 1
+"""What a database counts to; a table's own files may say any number."""
+
 
 class _Read(NamedTuple):
     """One table's profile, what people wrote of it, and what of that could not be read."""
@@ -61,6 +64,11 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawT
 
 def _read(source: Source, item: WorkItem) -> _Read:
     table = source.profile(item.ref, item.sampled)
+    if table.row_count > MOST_ROWS:
+        raise TableReadError(
+            f"It says that it has {table.row_count} rows, more than there can be; repair its "
+            "metadata, such as the statistics in its log."
+        )
     said = _contexts(source, item)
     documents = documents_of(ReadTable(table, said.texts, said.of_folder))
     return _Read(table, said, documents, read_descriptions(table, said.glossaries))

@@ -1,6 +1,7 @@
 """A table is indexed whatever becomes of the documents beside it."""
 
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -42,3 +43,23 @@ def test_documents_that_end_their_reader_do_not_keep_a_table_out(tmp_path, error
         (problem,) = store.problems.all()
     assert problem.stage == stage
     assert str(error) in problem.cause
+
+
+def test_a_table_that_claims_countless_rows_costs_the_others_nothing(tmp_path):
+    class Boasting(FileSource):
+        def profile(self, ref, kept=()):
+            table = super().profile(ref, kept)
+            return replace(table, row_count=2**63) if ref.table_id == "lake/b" else table
+
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    for name in "abc":
+        (lake / f"{name}.csv").write_text("x,y\n1,2\n", encoding="utf-8")
+    source = Boasting("lake", FolderStorage(lake))
+    with closing(source), closing(Store(tmp_path / "state.db")) as store:
+        store.listings.sync("lake", source.list_tables().tables)
+        store.queue.claim("run", 10, 3, ["lake"])
+        assert profile_tables(store, "run", [source]).profiled == 2
+        (problem,) = store.problems.all()
+    assert (problem.subject, problem.stage) == ("lake/b", "profile")
+    assert "9223372036854775808 rows" in problem.cause
