@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from string import whitespace
 from typing import NamedTuple
 
 from pneuma_assets.core.dictionaries.html import NAMING
@@ -115,7 +116,7 @@ def _is_called(words: Sequence[str], at: int, size: int) -> bool:
     return not _BESIDE.isdisjoint(around)
 
 
-_SEPARATOR_LINE = re.compile(r"[\s|:-]*-[\s|:-]*")
+_SEPARATOR_LINE = re.compile(r"[\s|:-]+")
 _CELL = re.compile(r"(?<!\\)\|")
 _FIRST = 3
 """Cells in which a table's name may stand where no header tells."""
@@ -136,10 +137,10 @@ def _cells(line: str) -> list[str]:
 
 def _is_separator(line: str) -> bool:
     """Tell whether a line parts a table's header from its rows."""
-    return "|" in line and _SEPARATOR_LINE.fullmatch(line) is not None
+    return "|" in line and "-" in line and _SEPARATOR_LINE.fullmatch(line) is not None
 
 
-_HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)[\s#]*")
+_HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*)")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+])\1{2,}\s*")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _TREE = re.compile(r"[\s\u2500-\u257f|]*(?:[\u2500-\u257f]|[|`+]--)[\u2500-\u257f-]*\s*")
@@ -330,7 +331,7 @@ def _headings(lines: Sequence[str]) -> Mapping[int, _Heading]:
         if fenced or not line.strip():
             continue
         if heading := _HEADING.fullmatch(line):
-            found[at] = _Heading(len(heading[1]), heading[2])
+            found[at] = _Heading(len(heading[1]), heading[2].rstrip(f"{whitespace}#"))
         elif at and lines[at - 1].strip() and at - 1 not in found and _UNDERLINE.fullmatch(line):
             if line[0] not in signs:
                 signs.append(line[0])

@@ -158,3 +158,13 @@ def test_nothing_is_lost(text: str):
     names = TableNames([("a.csv", "a.csv"), ("a", "a.csv"), ("b", "b.csv")])
     found = "".join(section.text for section in sections_of(text, names))
     assert set("".join(text.split())) - set("|-: ") <= set(found)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "text",
+    ["a|b\n" + "-" * 200_000 + "|x", "# a" + " " * 200_000 + "x", "# a" + "# " * 100_000 + "x"],
+)
+def test_no_line_takes_a_time_that_goes_by_its_square(text):
+    names = TableNames([("engel.csv", "engel.csv")])
+    assert "".join(one.text for one in sections_of(text, names)) == text
