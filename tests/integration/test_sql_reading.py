@@ -110,6 +110,16 @@ def test_a_large_table_is_sampled_by_its_engine_and_rows_that_stay_are_kept(data
 
 
 @pytest.mark.slow
+def test_a_view_that_joins_each_row_with_each_has_a_number_of_rows_that_can_be_kept(database):
+    series = ", ".join(f"generate_series(1, 1000000) AS s{n}" for n in range(5))
+    database.run(f"CREATE VIEW huge AS SELECT s0 FROM {series}")
+    source = open_private(database.config(), database.environ)
+    with closing(source):
+        table = source.profile(listed(source)["public/huge"])
+    assert 10_000_000 < table.row_count < 2**63
+    assert table.notes[0] == ESTIMATED
+
+
 def test_a_statement_that_takes_too_long_is_stopped_and_an_estimate_stands_in(database):
     database.run(
         "CREATE VIEW slow AS SELECT g AS n FROM generate_series(1, 100000) g"

@@ -278,3 +278,15 @@ def test_nested_columns(lake, table):
     assert profile.columns[0].type.startswith("STRUCT(")
     (row,) = rows_in(lake, only_table(lake))
     assert "[1, 2]" in row[0]
+
+
+def test_a_log_that_claims_more_rows_than_any_file_has_is_not_believed(lake, table):
+    for number in range(2):
+        write_deltalake(table, people(number), mode="append")
+    for commit in (table / "_delta_log").glob("*.json"):
+        said = commit.read_text().replace('\\"numRecords\\":1', f'\\"numRecords\\":{2**63 - 1}')
+        assert str(2**63 - 1) in said
+        commit.write_text(said)
+    ref = only_table(lake)
+    assert lake.profile(ref).row_count == 2
+    assert len(lake.sample(ref, 5, 0)) == 2

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from types import SimpleNamespace
@@ -67,6 +68,14 @@ def test_a_process_that_dies_between_two_tables_costs_none_of_them(source):
     os.kill(source._reader._process.pid, signal.SIGSEGV)
     assert source.profile(numbers).row_count == 25
     assert source.profile(people).row_count == 2
+
+
+def test_a_number_of_rows_that_nobody_can_keep_is_a_problem_of_its_table(source, monkeypatch):
+    numbers, _ = source.list_tables().tables
+    many = replace(source.profile(numbers), row_count=2**63)
+    monkeypatch.setattr(source, "_ask_of", lambda *_: many)
+    with pytest.raises(TableReadError, match="9,223,372,036,854,775,808 rows"):
+        source.profile(numbers)
 
 
 def test_a_table_that_breaks_the_database_is_the_problem_of_itself_alone(lake):

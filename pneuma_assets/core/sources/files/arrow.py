@@ -32,6 +32,9 @@ from pneuma_assets.core.tables import (
 
 _ROWS = "rows_of_arrow"
 
+_MOST_ROWS = 1 << 40
+"""What a log may say of one file's rows; no file has more."""
+
 Batches = Iterator[pa.RecordBatch]
 
 
@@ -93,7 +96,7 @@ class ArrowTable(ReadableTable):
         """The number of rows of each part; those that say none, or nonsense, are read."""
         return [
             sum(b.num_rows for b in part.batches())
-            if part.rows is None or part.rows < 0
+            if part.rows is None or not 0 <= part.rows <= _MOST_ROWS
             else part.rows
             for part in self.parts
         ]

@@ -26,6 +26,9 @@ from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import RowMark, Table, TableRef
 from pneuma_assets.core.terms.collect import CollectedTerms
 
+MOST_ROWS = 2**63 - 1
+"""What is kept of a number of rows is an integer of 64 bits."""
+
 MOST_READERS = 8
 """Processes that wait for the next table of their source; beyond them the oldest is ended."""
 
@@ -85,6 +88,11 @@ class IsolatedSource(Source):
     def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:
         """Read the columns and count the rows."""
         table: Table = self._ask_of(ref, "profile", kept)
+        if not 0 <= table.row_count <= MOST_ROWS:
+            raise TableReadError(
+                f"{ref.location} cannot be read: it says that it has {table.row_count:,} rows, "
+                "which no table has; write it again"
+            )
         return table
 
     def sample(

@@ -49,6 +49,9 @@ SMALL_ROWS = 50_000
 COUNTED_ROWS = 10_000_000
 """Rows are counted up to here."""
 
+_MOST_ROWS = 10**15
+"""Of an estimate; of a view that joins each row with each, planners reckon with 10^100."""
+
 AT_LEAST = f"there are more than {COUNTED_ROWS:,} rows; they were not counted to the end"
 OF_THE_FIRST = f"its values and sampled rows are of its first {SMALL_ROWS:,} rows"
 
@@ -119,7 +122,7 @@ def count(connection: Connection, dialect: Dialect, table: CatalogTable) -> Coun
         DBAPIError: The table cannot be read, or neither is possible.
     """
     if table.rows is not None and (table.size or 0) > dialect.bounds.size:
-        return Counted(table.rows, ESTIMATED)
+        return Counted(min(table.rows, _MOST_ROWS), ESTIMATED)
     try:
         found = connection.execute(count_up_to(table, COUNTED_ROWS + 1)).scalar_one()
     except DBAPIError as error:
@@ -129,12 +132,13 @@ def count(connection: Connection, dialect: Dialect, table: CatalogTable) -> Coun
         estimate = dialect.estimate(connection, table)
         if estimate is None:
             raise
-        return Counted(estimate, ESTIMATED)
+        return Counted(min(estimate, _MOST_ROWS), ESTIMATED)
     if found <= COUNTED_ROWS:
         return Counted(found)
     estimate = dialect.estimate(connection, table)
-    known = estimate is not None and estimate > COUNTED_ROWS
-    return Counted(estimate, ESTIMATED) if known and estimate else Counted(COUNTED_ROWS, AT_LEAST)
+    if estimate is None or estimate <= COUNTED_ROWS:
+        return Counted(COUNTED_ROWS, AT_LEAST)
+    return Counted(min(estimate, _MOST_ROWS), ESTIMATED)
 
 
 def is_whole(dialect: Dialect, table: CatalogTable, counted: Counted) -> bool:
