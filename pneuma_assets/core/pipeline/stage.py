@@ -73,7 +73,7 @@ def isolate_failures(store: Store, run_id: str, item: WorkItem, stage: str) -> I
     except PneumaError:
         raise
     except Exception as error:  # one hostile table must not stop two thousand others
-        logger.exception("Reading %s failed in a way nobody foresaw", table_id)
+        logger.exception("Reading %s failed unexpectedly", table_id)
         cause = " ".join(f"Unexpected {type(error).__name__}: {error}".split())[:500]
         store.queue.fail(Problem(table_id, stage, f"{cause}; please report this file."), run_id)
 

@@ -224,7 +224,7 @@ def test_a_database_is_read_without_the_environment(tmp_path, monkeypatch):
 
 @pytest.fixture
 def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[IsolatedSource]:
-    """A database whose reader fails as nobody foresaw, by what Python runs when it starts."""
+    """A database whose reader fails unexpectedly, by what Python runs when it starts."""
     (tmp_path / "start").mkdir()
     (tmp_path / "start" / "sitecustomize.py").write_text(
         "import os\n"
