@@ -166,8 +166,6 @@ def _index(
         )
         for i, item in tables.items()
     }
-    _replace(store, index, contents)
-    store.access.mark_published(facts)
     finished, changed = [], []
     for i, item in tables.items():
         if item.table is not None:
@@ -177,6 +175,9 @@ def _index(
             seen = item.indexed_row_count, item.indexed_schema_hash, before[i]
             if seen != (item.table.row_count, item.table.schema_hash, blocks):
                 changed.append(item.table)
+    store.queue.mark_unannounced(run_id, [table.table_id for table in changed])
+    _replace(store, index, contents)
+    store.access.mark_published(facts)
     on_indexed(changed)
     store.queue.finish(run_id, finished)
     kinds: Counter[str] = Counter(e.block.kind for embedded in staged.values() for e in embedded)

@@ -417,6 +417,16 @@ class Queue:
             upsert(connection, problems, [row])
         return True
 
+    def mark_unannounced(self, run_id: str, table_ids: Iterable[str]) -> None:
+        """Note before the index is written that people are to be told of these tables.
+
+        They count as indexed otherwise until `finish`, so that a run that is killed between leaves
+        it to the next one to tell of them.
+        """
+        with self._db.write() as connection:
+            mine = tables.c.claimed_by == run_id
+            update_rows(connection, table_ids, mine, indexed_row_count=None)
+
     def finish(self, run_id: str, finished: Iterable[Finished]) -> list[str]:
         """Record that tables are searchable as they were when claimed, and let them go.
 

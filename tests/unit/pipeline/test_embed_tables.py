@@ -357,3 +357,28 @@ def dying(encoder: WordEncoder, *, at: int):
         return embed(texts)
 
     return encode_documents
+
+
+def test_whoever_goes_on_after_a_kill_tells_of_what_the_index_got(lake):
+    lake.show("a")
+    lake.run("one")
+
+    def told(run_id: str, readme: str, kill: bool = False) -> list[str]:
+        lake.store.queue.mark_pending(["lake/a"])
+        lake.claim(run_id, readme)
+        lake.embed(run_id)
+        said: list[Table] = []
+        tell = said.extend
+        if kill:
+            with pytest.raises(KeyboardInterrupt):
+                index_tables(lake.store, run_id, lake.encoder.name, lake.index, _kill)
+            run_id = f"after {run_id}"
+        index_tables(lake.store, run_id, lake.encoder.name, lake.index, tell)
+        return [table.table_id for table in said]
+
+    assert told("two", "Another office.", kill=True) == ["lake/a"]
+    assert told("three", "Another office.") == []
+
+
+def _kill(_: object) -> None:
+    raise KeyboardInterrupt
