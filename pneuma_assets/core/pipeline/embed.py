@@ -75,11 +75,11 @@ def _embed(
     vectors = _known_vectors(store, encoder, index, packed)
     new = [text for text in _texts(packed) if text not in vectors]
     for some in chunks(new, AT_ONCE):
-        vectors.update(zip(some, encoder.encode_documents(some), strict=True))
-        store.embeddings.keep(encoder.name, _embedded(packed, vectors))
+        made = dict(zip(some, encoder.encode_documents(some), strict=True))
+        store.embeddings.keep(encoder.name, _embedded(packed, made), more=True)
+        vectors.update(made)
     embedded = _embedded(packed, vectors)
-    if not new:
-        store.embeddings.keep(encoder.name, embedded)
+    store.embeddings.keep(encoder.name, embedded)
     with store.queue.holding(run_id, table_ids) as held:
         store.documents.stage(encoder.name, [(i, some) for i, some in embedded if i in held])
         store.queue.advance(run_id, Stage.EMBEDDED, held)

@@ -65,10 +65,17 @@ class Embeddings(Closing):
             if _checksum(row.key, row.vector) == row.checksum
         }
 
-    def keep(self, encoder: str, tables: Sequence[tuple[str, list[EmbeddedBlock]]]) -> None:
+    def keep(
+        self,
+        encoder: str,
+        tables: Sequence[tuple[str, list[EmbeddedBlock]]],
+        *,
+        more: bool = False,
+    ) -> None:
         """Keep the embeddings of what these tables say now, and that they say it.
 
         Both at once, so that `prune`, in whatever process, takes none that is just being used.
+        With `more`, they say this besides what they said.
         """
         vectors, uses = {}, []
         for table_id, embedded in tables:
@@ -81,7 +88,8 @@ class Embeddings(Closing):
         def write(database: Database) -> None:
             with database.write() as connection:
                 upsert(connection, embeddings, rows)
-                delete_by(connection, embedding_uses.c.table_id, [one for one, _ in tables])
+                if not more:
+                    delete_by(connection, embedding_uses.c.table_id, [one for one, _ in tables])
                 insert_new(connection, embedding_uses, uses)
 
         self._do(write)

@@ -359,6 +359,23 @@ def dying(encoder: WordEncoder, *, at: int):
     return encode_documents
 
 
+def test_a_large_table_costs_each_embedding_two_writes(lake, monkeypatch):
+    monkeypatch.setattr(embed, "AT_ONCE", 10)
+    kept: list[int] = []
+    keep = EmbeddingCache.keep
+
+    def counted(self, encoder, tables, **how) -> None:
+        kept.append(sum(len(blocks) for _, blocks in tables))
+        keep(self, encoder, tables, **how)
+
+    monkeypatch.setattr(EmbeddingCache, "keep", counted)
+    lake.show(*(f"t{n}" for n in range(50)))
+    lake.claim("one")
+    figures = lake.embed("one")
+    assert figures.embedded == 51
+    assert sum(kept) == 2 * figures.blocks == 200
+
+
 def test_whoever_goes_on_after_a_kill_tells_of_what_the_index_got(lake):
     lake.show("a")
     lake.run("one")
