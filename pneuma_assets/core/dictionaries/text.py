@@ -29,6 +29,9 @@ _CELLS = frozenset({"csv", "tsv"})
 _SIGNS = ",;\t|"
 _MOST_ROWS = 20_000
 
+_MOST_LINES = 2_000_000
+"""Characters of JSON as lines: more than any document has whose keys are short."""
+
 _TOO_DEEP = "its values nest too deeply; flatten them"
 _KEYED_LISTS = ("tables", "resources", "datasets")
 _NAME_KEYS = ("name", "table", "id", "url", "path", "file", "title")
@@ -185,11 +188,20 @@ def _is_table(part: Any) -> bool:
 def json_lines(content: Any) -> str:
     """Render JSON as lines `key: value`: nested keys joined by dots, plain values by commas.
 
+    No more than `plain_text` keeps: a long key above many values would be repeated for each.
+
     Raises:
         ValueError: It nests deeper than Python can follow.
     """
+    lines: list[str] = []
+    left = _MOST_LINES
     try:
-        return "\n".join(_flat_lines(content, ""))
+        for line in _flat_lines(content, ""):
+            lines.append(line[:left])
+            left -= len(line) + 1
+            if left <= 0:
+                break
+        return "\n".join(lines)
     except RecursionError as error:
         raise ValueError(_TOO_DEEP) from error
 

@@ -40,6 +40,15 @@ def test_broken_html_is_read(markup: str, text: str):
     assert "".join(html_text(markup).split()) == text
 
 
+@pytest.mark.timeout(60)
+def test_a_long_key_above_many_values_does_not_fill_the_memory():
+    """A line for each value would make 14 GB of this megabyte."""
+    data = json.dumps({"k" * 200_000: [{"a": 1}] * 70_000}).encode()
+    text = document_text("metadata.json", data)
+    assert len(text) < MAX_CHARACTERS + 100
+    assert text.endswith(CUT_NOTE)
+
+
 def test_html_too_deep_to_follow_is_refused():
     with pytest.raises(ValueError, match="nest too deeply"):
         html_text("<div>" * 20_000 + "deep")
