@@ -262,3 +262,9 @@ def test_a_table_that_is_gone_and_a_server_that_is_down_are_told(postgresql_serv
         postgresql_server.stop()
         with pytest.raises((SourceError, TableReadError), match="cannot be read"):
             asked(source, refs, "SELECT * FROM cities", cities)
+
+
+def test_a_whole_number_too_long_for_python_comes_as_text(source, refs):
+    sql = "SELECT CAST(REPEAT('9', 5000) AS DECIMAL) AS long, CAST('-12' AS DECIMAL) AS short"
+    found = source.run_statement(of(refs, f"{sql} FROM shop.people AS p LIMIT 1"))
+    assert found.rows == (("9" * 5000, -12),)

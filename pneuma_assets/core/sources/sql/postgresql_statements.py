@@ -39,12 +39,17 @@ _TEXTS = (
 """Types whose texts say exactly what they hold, as Python's own types may not."""
 
 
+_MOST_DIGITS = 4_000
+"""Of a whole number; Python refuses to read one of more than 4,300."""
+
+
 class _NumericLoader(Loader):
-    """Reads whole numbers as such (a sum of `bigint`), and all others as exact text."""
+    """Reads whole numbers as such (a sum of `bigint`), longer ones and others as exact text."""
 
     def load(self, data: Buffer) -> int | str:
         text = bytes(data).decode("ascii")
-        return int(text) if text.removeprefix("-").isdecimal() else text
+        whole = len(text) <= _MOST_DIGITS and text.removeprefix("-").isdecimal()
+        return int(text) if whole else text
 
 
 def run(
