@@ -58,7 +58,6 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawT
             done += 1
         figures += _save(store, run_id, read)
         report("reading profiles", done, len(items))
-    store.runs.reading(run_id, None)
     return figures
 
 
@@ -90,6 +89,7 @@ def _contexts(source: Source, item: WorkItem) -> Contexts:
 
 
 def _save(store: Store, run_id: str, read: Mapping[str, _Read]) -> RawTablesFigures:
+    store.runs.reading(run_id, None)  # a kill from here on is no table's fault
     tables = [one.table for one in read.values()]
     forget_newly_hidden(store, tables)
     with save_documents(store, run_id, {i: one.documents for i, one in read.items()}) as held:

@@ -158,7 +158,6 @@ def sample_tables(
             done += 1
             report("sampling rows", done, len(items))
         figures += _save(store, run_id, read, indexing.row_change)
-    store.runs.reading(run_id, None)
     return figures
 
 
@@ -185,6 +184,7 @@ def _read(
 def _save(
     store: Store, run_id: str, read: Mapping[str, _Read], threshold: float
 ) -> SampledRowsFigures:
+    store.runs.reading(run_id, None)  # a kill from here on is no table's fault
     if not read:
         return SampledRowsFigures()
     drawn = [one.sample for one in read.values() if one.sample is not None]
