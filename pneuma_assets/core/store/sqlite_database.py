@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import (
     Connection,
+    ExceptionContext,
     Executable,
     Row,
     UpdateBase,
@@ -51,6 +52,11 @@ _WAITING = Retrying(
 """Where two change a new file to WAL at once, SQLite waits for neither, whatever its timeout."""
 
 
+def _stay_connected(context: ExceptionContext) -> None:
+    """Let what interrupts a statement end that alone: SQLAlchemy takes it for a lost connection."""
+    context.is_disconnect = False
+
+
 class SqliteFile(Database):
     """One connection writes, and one reads.
 
@@ -71,6 +77,7 @@ class SqliteFile(Database):
         super().__init__(f"{what} {str(path)!r}")
         self.path = path
         self._engine = create_engine("sqlite://", creator=self._connect, poolclass=NullPool)
+        event.listen(self._engine, "handle_error", _stay_connected)
         self._connections: list[Connection] = []
         try:
             with self._errors():
@@ -113,8 +120,8 @@ class SqliteFile(Database):
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
         raw = raw_of(self._changing)
-        raw.execute("BEGIN IMMEDIATE")  # a lock that is taken late may be refused
         try:
+            raw.execute("BEGIN IMMEDIATE")  # a lock that is taken late may be refused
             yield self._changing
             raw.execute("COMMIT")
         except BaseException:

@@ -82,3 +82,26 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
     (tmp_path / "state.db").write_bytes(b"not a database, " * 1000)
     with pytest.raises(StateError, match=r"state\.db"):
         Store(tmp_path / "state.db")
+
+
+def test_a_run_that_is_interrupted_within_a_statement_has_ended(store, monkeypatch):
+    def interrupt_the_next() -> None:
+        monkeypatch.setattr(store._db._engine.dialect, "do_execute", interrupted)
+
+    def interrupted(*_):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    def work() -> None:
+        with store.runs.alive("run"):
+            store.runs.begin("run")
+            interrupt_the_next()
+            store.runs.reading("run", "lake/a")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert store.runs.dead(["run"]) == []
+    interrupt_the_next()
+    with pytest.raises(KeyboardInterrupt):
+        store.now()
+    assert store.now() > 0
