@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.embedded import folder as folders
 from pneuma_assets.core.index.embedded import lifecycle
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
@@ -157,3 +157,13 @@ def test_a_damaged_index_gives_its_place_to_one_that_is_complete(folder, begun):
         file.write_bytes(b"garbage" * 1000)
     assert publish(folder, NEW, 0)
     assert identity_of(folder) == NEW
+
+
+def test_who_was_slower_than_a_replacement_is_told_to_ask_again(folder):
+    """Whoever asks an engine does so; to be told that the index was closed would end it."""
+    with closing(EmbeddedIndex(folder, OLD.encoder, OLD.dimension)) as index:
+        slow, _ = index._current()
+        KIND.renew(place(folder), OLD)
+        assert index.list_tables() == {}
+        with pytest.raises(IndexMismatchError, match="ask again"), slow.reading():
+            pass

@@ -256,12 +256,13 @@ class SqliteFile:
 
     def _acquire(self) -> sqlite3.Connection:
         with self._pool_lock:
-            if self._closed:
-                raise SearchIndexError(f"The search index {self.path} has been closed.")
             if self._idle:
                 return self._idle.pop()
-        connection = self._connect("rw")
-        if not self._leads_here(connection):
+            closed = self._closed
+        if closed and self.is_current():
+            raise SearchIndexError(f"The search index {self.path} has been closed.")
+        connection = None if closed else self._connect("rw")
+        if connection is None or not self._leads_here(connection):
             raise IndexMismatchError(
                 f"The search index {self.path} was replaced at this moment; ask again."
             )
