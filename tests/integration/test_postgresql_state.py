@@ -114,7 +114,7 @@ def test_a_state_of_another_format_is_refused(at):
     with Store(at) as store, store._db.write() as connection:
         connection.execute(update(meta).where(meta.c.key == "format").values(value="99"))
     said = refusal(lambda: Store(at), at)
-    assert "(format 99, this is 2): move it away and index anew" in said
+    assert "(format 99, this is 2): move it away, a file with its backup, and index anew" in said
 
 
 def test_deployments_in_two_schemas_do_not_see_each_other(at):

@@ -290,7 +290,7 @@ def check_format(connection: Connection, where: str) -> None:
     if found != FORMAT:
         raise StateError(
             f"{where} was made by another version of pneuma-assets (format {found or 'unknown'}, "
-            f"this is {FORMAT}): move it away and index anew."
+            f"this is {FORMAT}): move it away, a file with its backup, and index anew."
         )
 
 

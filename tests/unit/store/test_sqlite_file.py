@@ -1,5 +1,6 @@
 """What only a state in a file promises: one of another version, or none at all, is told apart."""
 
+import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -9,6 +10,7 @@ from sqlalchemy import text
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.sqlite_database import backup_of
 from tests.support.damage import spoil_name
 from tests.support.waiting import LONGEST
 
@@ -34,12 +36,20 @@ def test_a_name_in_the_schema_that_is_no_text_is_damage(tmp_path):
     ],
 )
 def test_a_state_file_of_another_format_is_refused_and_left_as_it_is(tmp_path, change, told):
-    with Store(tmp_path / "state.db") as store, store._db.write() as connection:
-        connection.execute(text(change))
-    before = (tmp_path / "state.db").read_bytes()
-    with pytest.raises(StateError, match=rf"{told}\): move it away and index anew"):
-        Store(tmp_path / "state.db")
-    assert (tmp_path / "state.db").read_bytes() == before
+    file = tmp_path / "state.db"
+    with Store(file) as store:
+        store.correct("lake/a", None, "Ferries.", "Ann")
+        with store._db.write() as connection:
+            connection.execute(text(change))
+    shutil.copy(file, backup_of(file))
+    before = file.read_bytes()
+    with pytest.raises(StateError, match=rf"{told}\): move it away, a file with its backup, and"):
+        Store(file)
+    assert file.read_bytes() == before
+    for moved in (file, backup_of(file)):
+        moved.rename(tmp_path / f"old {moved.name}")
+    with Store(file) as store:
+        assert [one.text for one in store.descriptions.corrections()] == ["Ferries."]
 
 
 def test_a_file_that_another_is_about_to_make_is_waited_for(tmp_path):
