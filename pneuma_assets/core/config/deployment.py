@@ -38,6 +38,7 @@ from pneuma_assets.core.config.sections import (
     LineageConfig,
     PrivacyConfig,
     SamplingConfig,
+    StateChoice,
     StateConfig,
 )
 from pneuma_assets.core.config.source_kinds import AnySource
@@ -53,7 +54,7 @@ class Deployment(Section):
 
     name: DeploymentName | None = Field(None, description="Tells it from others in one Dagster.")
     home: LocalPath = Field(Path(".pneuma"), description="State folder; relative to the file.")
-    state: StateConfig = StateConfig()
+    state: StateChoice = StateConfig()
     privacy: PrivacyConfig = PrivacyConfig()
     sources: tuple[AnySource, ...] = ()
     sampling: SamplingConfig = SamplingConfig()

@@ -1,6 +1,6 @@
 """How a cluster that keeps the index is reached, and how the index is made there."""
 
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,6 +12,12 @@ from pneuma_assets.core.config.values import (
     NodeUrl,
     Replicas,
     is_exposed,
+    matching,
+)
+
+_USER = matching(
+    r"[!-9;-~]([ -9;-~]*[!-9;-~])?",
+    "must be ASCII without ':' and without blanks at its ends",
 )
 
 
@@ -32,7 +38,7 @@ class ElasticsearchConfig(Section):
     api_key_env: VariableName | None = Field(
         None, description="Names the variable that holds an encoded API key."
     )
-    username: str | None = Field(None, pattern=r"^[!-9;-~]([ -9;-~]*[!-9;-~])?$", max_length=1024)
+    username: Annotated[str, _USER] | None = Field(None, max_length=1024)
     password_env: VariableName | None = None
     ca_certs: LocalPath | None = Field(
         None, description="PEM file of the authority that signed the nodes' certificates."

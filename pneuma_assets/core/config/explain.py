@@ -88,15 +88,12 @@ def _message(finding: Any, keys: Path, model: type[BaseModel], *, secret: bool) 
             f"{key}: must hold 'key: value' lines, not {shown}",
         ),
     }
-    return messages.get(kind) or _out_of_range(
-        key, kind, str(finding["msg"]), None if secret else value
-    )
+    return messages.get(kind) or _out_of_range(key, str(finding["msg"]), None if secret else value)
 
 
-def _out_of_range(key: str, kind: str, message: str, value: object) -> str:
+def _out_of_range(key: str, message: str, value: object) -> str:
     """Phrase a finding about a value of the right type."""
-    if kind == "string_pattern_mismatch":
-        message = "use letters, digits, '_', '.', '-', at most 64, a letter or digit first"
+    message = message.partition(", unable to parse")[0].replace("valid integer", "whole number")
     message = message.removeprefix("Value error, ").replace("Input should be", "must be")
     if message.startswith(key) or message.startswith("sources["):
         return message
@@ -130,7 +127,7 @@ def _hint(name: str, known: Any) -> str:
 
 
 def _choices(known: Any) -> str:
-    return ", ".join(f"'{name}'" for name in known)
+    return "one of " + ", ".join(f"'{name}'" for name in known)
 
 
 def _shown_at(value: object, *, secret: bool) -> str:

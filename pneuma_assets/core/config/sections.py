@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Self
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pneuma_assets.core.config.secrets import EndpointUrl, Url, VariableName
 from pneuma_assets.core.config.section import Section
@@ -49,12 +49,6 @@ class StateConfig(Section):
         description="The database's schema for the tables; made where there is none.",
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _an_address_is_enough(cls, given: Any) -> Any:
-        """Let `state: postgresql://…` stand for a section with nothing but its address."""
-        return {"url": given} if isinstance(given, str) else given
-
     @model_validator(mode="after")
     def _password_has_a_use(self) -> Self:
         """Catch a section whose address was forgotten: the state would be in a file."""
@@ -66,6 +60,16 @@ class StateConfig(Section):
         """Return where the state is, as people write it; `home` is the state folder."""
         return str(home) if self.url is None else f"{self.url}, schema {self.schema_name}"
 
+
+def _an_address_is_enough(given: Any) -> Any:
+    """Let `state: postgresql://…` stand for a section with nothing but its address."""
+    return {"url": given} if isinstance(given, str) else given
+
+
+StateChoice = Annotated[
+    StateConfig, BeforeValidator(_an_address_is_enough, json_schema_input_type=str | StateConfig)
+]
+"""The section, or the address alone."""
 
 _LONGEST = 200
 
@@ -204,7 +208,11 @@ Cron = Annotated[
 TimeZone = Annotated[str, AfterValidator(_time_zone)]
 """Where a cron's hours are told."""
 
-DagsterName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{1,100}$")]
+DagsterName = Annotated[
+    str,
+    Field(json_schema_extra={"pattern": r"^[A-Za-z0-9_]{1,100}$"}),
+    matching(r"[A-Za-z0-9_]{1,100}", "use letters, digits, '_', at most 100"),
+]
 """What Dagster takes for the name of a group or a pool."""
 
 INDEX_WRITER_POOL = "index_writer"

@@ -32,10 +32,24 @@ def matching(pattern: str, message: str) -> AfterValidator:
 
 MIN_REPLICAS, MAX_REPLICAS = 0, 10
 
-SourceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+SourceName = Annotated[
+    str,
+    Field(json_schema_extra={"pattern": r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}),
+    matching(
+        r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}",
+        "use letters, digits, '_', '.', '-', at most 64, a letter or digit first",
+    ),
+]
 """Starts every table id of the source, so it is short and needs no escaping."""
 
-DeploymentName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_]{0,63}$")]
+DeploymentName = Annotated[
+    str,
+    Field(json_schema_extra={"pattern": r"^[A-Za-z0-9][A-Za-z0-9_]{0,63}$"}),
+    matching(
+        r"[A-Za-z0-9][A-Za-z0-9_]{0,63}",
+        "use letters, digits, '_', at most 64, a letter or digit first",
+    ),
+]
 """A part of asset keys, and of the names of jobs and resources."""
 
 

@@ -44,6 +44,12 @@ CASES = {
         "sources: [{type: foldr, name: a, path: b}]\n",
         ["sources[0].type: 'foldr' is not known; did you mean 'folder'?"],
     ),
+    "name of the deployment": (
+        "name: a-b\n",
+        ["name: 'a-b': use letters, digits, '_', at most 64, a letter or digit first"],
+    ),
+    "text for a number": ("sampling: {rows: many}\n", ["'many': must be a whole number"]),
+    "user": ("index: {elasticsearch: {username: 'a:b'}}\n", ["without ':'"]),
     "number as name": ("sources: [{type: folder, name: 7, path: b}]\n", ["7", "in quotes"]),
     "bad name": (
         "sources: [{type: folder, name: a/b, path: b}]\n",

@@ -118,7 +118,7 @@ def test_mistakes_in_a_registered_kind_are_explained_as_in_ours(tmp_path):
     )
     assert failure(tmp_path, "{type: whol, name: a, place: b}") == (
         "line 2: sources[0].type: 'whol' is not known; did you mean 'whole'? "
-        "set it to 'folder', 's3', 'gcs', 'azure', 'duckdb', 'iceberg', 'sql', 'whole'"
+        "set it to one of 'folder', 's3', 'gcs', 'azure', 'duckdb', 'iceberg', 'sql', 'whole'"
     )
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, StateError
 from pneuma_assets.core.service.state import open_store, restore_state
@@ -27,6 +28,7 @@ def test_an_address_is_enough(tmp_path, said, url):
     assert state.url == (url or "postgresql://me@db:5433/lake?sslmode=require")
     assert state.schema_name == "pneuma"
     assert state.location(tmp_path) == f"{state.url}, schema pneuma"
+    assert {"type": "string"} in Deployment.model_json_schema()["properties"]["state"]["anyOf"]
 
 
 @pytest.mark.parametrize(
