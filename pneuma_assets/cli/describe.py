@@ -120,8 +120,16 @@ def _of_column(
 
     names = [one.column for one in found if one.column is not None]
     otherwise = f"`pneuma-assets describe {table_id}` lists them"
-    what = f"column of {table_id}"
-    check_known(what, [column], names, ConfigError, otherwise=otherwise, besides=NEW_COLUMN)
+    within = f" of {table_id}"
+    check_known(
+        "column",
+        [column],
+        names,
+        ConfigError,
+        otherwise=otherwise,
+        besides=NEW_COLUMN,
+        within=within,
+    )
     return [one for one in found if one.column == column]
 
 

@@ -82,8 +82,16 @@ def correct(
             raise ConfigError(f"{table_id} was not read yet; run: pneuma-assets index")
         names = [one.name for one in table.columns]
         some = f"it has: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}"
-        what = f"column of {table_id}"
-        check_known(what, [column], names, ConfigError, otherwise=some, besides=NEW_COLUMN)
+        within = f" of {table_id}"
+        check_known(
+            "column",
+            [column],
+            names,
+            ConfigError,
+            otherwise=some,
+            besides=NEW_COLUMN,
+            within=within,
+        )
     said = "" if text is None else _line("the text", text, MAX_TEXT)
     store.correct(table_id, column, said, author_of(author))
 

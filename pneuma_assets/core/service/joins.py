@@ -139,7 +139,7 @@ def judge_join(store: "Store", on: "On", holds: bool | None, author: str | None)
         known = {
             column.name for profile in store.tables.profiles([one]) for column in profile.columns
         }
-        check_known(f"column of {one}", names, known, ConfigError)
+        check_known("column", names, known, ConfigError, within=f" of {one}")
     if table == other:
         raise ConfigError(
             f"{table} is joined with itself by any of its columns; name another table"

@@ -34,6 +34,7 @@ def check_known(
     *,
     otherwise: str = "`pneuma-assets status --tables` lists them",
     besides: str = "",
+    within: str = "",
 ) -> None:
     """Raise `error`, with the nearest known names, for a name that is not known.
 
@@ -44,6 +45,7 @@ def check_known(
         error: What is raised.
         otherwise: The remedy where no known name is like the one given.
         besides: What may be the case as well, where names are known.
+        within: What follows the name, such as ' of lake/rain'.
     """
     for name in names:
         if name in known:
@@ -54,7 +56,7 @@ def check_known(
             remedy += f" ({besides})"
         if not known:
             remedy = "none is known yet; run: pneuma-assets index"
-        raise error(f"unknown {what} '{name}'; {remedy}")
+        raise error(f"unknown {what} '{name}'{within}; {remedy}")
 
 
 def check_text(what: str, given: object, error: type[PneumaError]) -> None:

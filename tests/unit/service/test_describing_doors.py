@@ -176,7 +176,7 @@ def test_what_has_left_is_listed_and_can_be_taken_back(here):
 def test_names_that_do_not_exist_are_refused_with_the_nearest(here):
     assert "did you mean lake/rain?" in refused("lake/rian", "mm", "--text", "x")
     line = refused(RAIN, "wether_kind", "--reject")
-    assert "unknown column of lake/rain 'wether_kind'; did you mean weather_kind?" in line
+    assert "unknown column 'wether_kind' of lake/rain; did you mean weather_kind?" in line
     assert line.endswith("? (a new column is known after the next: pneuma-assets index)")
     for asked in ([], ["--text", "new"]):
         assert " (a new column is known after the next: pneuma" in refused(RAIN, "zz9", *asked)
