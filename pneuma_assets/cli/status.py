@@ -75,6 +75,8 @@ def _print(workspace: "Workspace", found: "Status") -> None:
         print_line(f"corrected by people: {corrected}{away} (pneuma-assets describe)")
     for notice in found.notices:
         print_line(notice)
+    if found.index is not None:
+        print_line()
     print_index(found.index)
     print_problems(found.problems, SHOWN_PROBLEMS)
 
@@ -91,7 +93,6 @@ def print_index(info: "IndexInfo | None") -> None:
     held = ["-"] * 3
     if info.dimension:
         held = [f"{info.tables:,}", f"{info.blocks:,}", _size(info.size_bytes)]
-    print_line()
     print_table(
         ["index", "encoder", "tables", "blocks", "size", "health"],
         [[info.engine, info.encoder, *held, info.health]],
