@@ -149,7 +149,8 @@ def apply_rules(
     store.privacy.forget_names(found.named)
     store.privacy.forget(found.more)
     store.embeddings.prune(found.more)
-    if found.named:
+    # Whose names were hidden nobody can tell any more where a run was killed here.
+    if found.more and any(one.config.hide_names for one in changed.values()):
         store.headers.forget()
     store.queue.mark_pending(found.less, sample=True)
     store.privacy.use_rules({name: one.digest for name, one in changed.items()})
@@ -172,10 +173,12 @@ def forget_newly_hidden(store: Store, tables: Sequence[Table]) -> None:
     now = {table.table_id: table for table in tables if any(one.hidden for one in table.columns)}
     if not now:
         return
-    before = store.tables.profiles(now)
-    store.privacy.forget_rows(
-        [one.table_id for one in before if _hides_more(one, _hidden_names(now[one.table_id]))]
-    )
+    hidden = {table_id: _hidden_names(table) for table_id, table in now.items()}
+    before = [one for one in store.tables.profiles(now) if _hides_more(one, hidden[one.table_id])]
+    renamed = [one for one in before if hidden[one.table_id] - {c.name for c in one.columns}]
+    if renamed:  # their columns' names are hidden, too
+        store.privacy.forget_names([one.schema_hash for one in renamed])
+    store.privacy.forget_rows([one.table_id for one in before])
 
 
 def _compare(store: Store, changed: Mapping[str, Rules]) -> _Change:

@@ -153,11 +153,20 @@ def test_what_a_model_said_by_names_alone_goes_with_them(store):
     assert said_before(store, paper, PEOPLE) == {}
 
 
-def test_the_embeddings_of_headers_go_where_names_do(store):
+@pytest.mark.parametrize("killed", [False, True])
+def test_the_embeddings_of_headers_go_where_names_do(store, monkeypatch, killed):
+    def kill(*_):
+        raise KeyboardInterrupt
+
     store.headers.replace("words", {"ssn": np.ones(4, np.float32)}, ["1"])
     apply(store, hidden_columns=["ssn"])
     assert store.headers.of("words", ["ssn"])
     read_anew(store)
+    if killed:
+        with monkeypatch.context() as patch:
+            patch.setattr(store.embeddings, "prune", kill)
+            with pytest.raises(KeyboardInterrupt):
+                apply(store, hidden_columns=["ssn"], hide_names=True)
     apply(store, hidden_columns=["ssn"], hide_names=True)
     assert not store.headers.of("words", ["ssn"])
     assert store.headers.made_of() == ()
@@ -201,6 +210,15 @@ def test_a_column_that_was_tagged_since_loses_what_was_said_of_it(store):
     assert said_before(store, GROUNDED, PEOPLE) == {}
     assert len(kept(store, CITIES)) == 4
     assert store.privacy.pages_to_wipe() == ["a/people"]
+
+
+@pytest.mark.parametrize(("name", "left"), [("ssn", {1: "The ssn."}), ("hidden", {})])
+def test_what_a_model_said_by_a_name_goes_where_a_tag_hides_it(store, name, left):
+    paper = AnswerKey("m")
+    store.narrations.save(paper, [(paper.subject(PEOPLE), 1, "The ssn.")])
+    tagged = Column(name, "VARCHAR", hidden=True)
+    forget_newly_hidden(store, [Table("a/people", (PEOPLE.columns[0], tagged), 2, "people")])
+    assert said_before(store, paper, PEOPLE) == left
 
 
 def test_a_sensor_learns_that_rules_have_changed(store):
