@@ -17,6 +17,8 @@ MAX_COLUMNS = 10_000
 SMALLEST_FILE = 4_000_000
 """A file counts as that many bytes at least: to open one takes time, too, above all far away."""
 
+_MOST_BYTES = 1 << 60
+
 
 @dataclass(slots=True)
 class _Bounds:
@@ -43,7 +45,7 @@ def limits() -> LimitsConfig:
 def reading(size: int) -> None:
     """Say that so many more bytes are about to be read: they grant more time."""
     if _in_force.tell is not None:
-        _in_force.tell(size)
+        _in_force.tell(min(max(0, size), _MOST_BYTES))  # catalogues say what they like
 
 
 def reading_file(path: Path) -> None:

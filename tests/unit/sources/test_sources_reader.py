@@ -209,6 +209,21 @@ def test_a_damaged_message_is_a_broken_reader(noise, place):
         assert kind in {"ready", "done"}
 
 
+@pytest.mark.parametrize(
+    "message", [("ready", None), ("batch", b"garbage"), ("size", -1), ("size", 10**400)]
+)
+def test_a_message_that_says_nothing_ends_its_reader_alone(source, message):
+    numbers, _ = source.list_tables().tables
+    broken = source._started()
+    sent = SimpleNamespace(
+        send=lambda _: None, poll=lambda _: True, recv_bytes=lambda _: pickle.dumps(message)
+    )
+    broken._connection = sent
+    with pytest.raises(TableReadError, match="sent what is no message"):
+        source.profile(numbers)
+    assert source.profile(numbers).row_count == 25
+
+
 def test_a_database_is_read_without_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("MY_SECRET", "s3cr3t")
     path = tmp_path / "v.duckdb"

@@ -159,19 +159,27 @@ class Reader:
             if kind == "size":
                 self._granted += content / 1e9 * self._limits.seconds_per_gigabyte
             elif kind == "batch":
-                with pa.ipc.open_stream(content) as stream:
-                    for batch in stream:
-                        given = time.monotonic()
-                        yield batch
-                        self._begun += time.monotonic() - given
+                for batch in self._unpacked(content):
+                    given = time.monotonic()
+                    yield batch
+                    self._begun += time.monotonic() - given
             elif kind in {"spent", "grown"}:
                 setattr(self, kind, True)
             elif kind == "done":
                 self.answered = True
                 yield content
                 return
+            elif kind == "ready":
+                self._ended(ValueError("a reader began twice"))
             else:
                 self._raise(kind, content)
+
+    def _unpacked(self, data: bytes) -> list[pa.RecordBatch]:
+        try:
+            with pa.ipc.open_stream(data) as stream:
+                return list(stream)
+        except (pa.ArrowException, OSError) as error:
+            self._ended(error)
 
     def _receive(self) -> tuple[str, Any]:
         try:
@@ -259,6 +267,8 @@ def _unpickled(data: bytes) -> tuple[str, Any]:
         expected = _CONTENTS[kind]
     except Exception as error:  # damaged pickles raise nearly anything
         raise EOFError(f"a reader sent no message: {error}") from error
+    if kind == "size" and isinstance(content, int) and not 0 <= content < 1 << 63:
+        raise EOFError("a reader sent no size")
     texts = not isinstance(content, tuple) or [type(part) for part in content] == [str, str]
     if not isinstance(content, expected) or (expected is tuple and not texts):
         raise EOFError(f"a reader sent {kind} with {type(content).__name__}")
