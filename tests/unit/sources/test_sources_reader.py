@@ -132,6 +132,14 @@ def test_what_keeps_a_source_from_being_opened_is_said_as_it_is():
         assert "crashed" not in str(caught.value)
 
 
+def test_a_missing_driver_is_said_once():
+    config = SqlSourceConfig(name="shop", url="foodb://host/shop")
+    with closing(IsolatedSource(config, {}, LimitsConfig())) as source:
+        with pytest.raises(SourceError, match="without its driver") as caught:
+            source.list_tables()
+        assert str(caught.value).count("cannot be read") == 1
+
+
 def test_nothing_is_left_of_a_reader(source):
     (_, people) = source.list_tables().tables
     source.profile(people)

@@ -197,4 +197,6 @@ def _explained(kind: type[PneumaError], what: str) -> Iterator[None]:
     except PneumaError as error:
         if isinstance(error, kind):
             raise
-        raise kind(f"{what} cannot be read: {error}") from error
+        lead = f"{what} cannot be read"
+        told = str(error)
+        raise kind(told if told.startswith(lead) else f"{lead}: {told}") from error
