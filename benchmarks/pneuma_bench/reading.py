@@ -95,7 +95,7 @@ def _shown(value: Any) -> str:
 
 
 MOST_COLUMNS = 10_000
-"""As `limits.columns`: a table of more is none that indexing takes by default."""
+"""A table of more is none that indexing takes."""
 
 
 def read_set(folder: Path, name: str) -> RetrievalSet:
