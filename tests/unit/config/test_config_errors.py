@@ -48,6 +48,10 @@ CASES = {
         "name: a-b\n",
         ["name: 'a-b': use letters, digits, '_', at most 64, a letter or digit first"],
     ),
+    "device": (
+        "models: {a: {model: b, device: gpu}}\n",
+        ["models.a.device: 'gpu': must be a device of torch: auto, cpu, cuda"],
+    ),
     "text for a number": ("sampling: {rows: many}\n", ["'many': must be a whole number"]),
     "user": ("index: {elasticsearch: {username: 'a:b'}}\n", ["without ':'"]),
     "number as name": ("sources: [{type: folder, name: 7, path: b}]\n", ["7", "in quotes"]),
