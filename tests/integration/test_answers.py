@@ -182,6 +182,15 @@ def test_a_hidden_column_is_neither_shown_nor_read(indexed):
     assert "9102" not in json.dumps([answer.to_dict(), without.to_dict()])
 
 
+def test_without_a_model_no_judge_is_asked(indexed):
+    with recording_endpoint(lambda _: "no") as endpoint:
+        file = indexed(LAKE, judge=at(endpoint.url, send_values=True))
+        with open_workspace(file) as workspace:
+            named = workspace.answer(LATEST).named
+    assert named
+    assert not endpoint.said
+
+
 def test_rows_of_a_table_that_has_changed_since_are_shown_with_that(indexed, monkeypatch):
     file = indexed(LAKE)
     monkeypatch.setattr(AnswerSources, "changed", lambda _, tables: set(tables))

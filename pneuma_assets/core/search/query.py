@@ -165,7 +165,12 @@ class QueryEngine:
         return self.ask_many([question], k=k, judge=judge, tau=tau, where=where)[0]
 
     def find_groups(
-        self, question: str, *, k: int | None = None, where: IndexFilter = NO_FILTER
+        self,
+        question: str,
+        *,
+        k: int | None = None,
+        judge: bool | None = None,
+        where: IndexFilter = NO_FILTER,
     ) -> list[GroupResult]:
         """Return up to `k` sets of tables that may answer the question together, best first.
 
@@ -175,6 +180,7 @@ class QueryEngine:
         Args:
             question: In plain language.
             k: Most sets; None: as many as tables by default.
+            judge: As in `ask_many`.
             where: Which sources, tables and kinds of documents to look in, and who asks: no set
                 has a table that these may not see.
 
@@ -183,7 +189,7 @@ class QueryEngine:
         """
         most = checked_options(self._defaults, k, None, None).k
         options = checked_options(self._defaults, CANDIDATES, None, None)
-        model = self._judge_for(None)
+        model = self._judge_for(judge)
         check_filter(where)
         asked, where = checked_question(question), as_asked(where)
         (found,) = self._found([asked], options, model, where)

@@ -105,7 +105,8 @@ class Answering(Closing):
         asked = config.model is not None if model is None else model
         if asked and config.model is None:
             raise QueryError(_NO_MODEL)
-        searched = self._engine().ask(lambda engine: _search(engine, question, most, where))
+        judge = None if asked else False  # where no model is to be asked, none is
+        searched = self._engine().ask(lambda engine: _search(engine, question, most, judge, where))
         sure, least = searched.answerable, self._loaded.deployment.query.min_confidence
         if not searched.groups:
             reason = "no table matches; ask in other words, or loosen the filters"
@@ -188,8 +189,10 @@ class Answering(Closing):
         return Attempts(self._sources, config.rows, ways.corrected, until)
 
 
-def _search(engine: "QueryEngine", question: str, most: int, where: "IndexFilter") -> _Searched:
-    groups = engine.find_groups(question, k=_GROUPS * most, where=where)
+def _search(
+    engine: "QueryEngine", question: str, most: int, judge: bool | None, where: "IndexFilter"
+) -> _Searched:
+    groups = engine.find_groups(question, k=_GROUPS * most, judge=judge, where=where)
     tables = {table for group in groups for table in group.tables}
     evidence = engine.evidence(sorted(tables))
     columns = {table: one.columns for table, one in evidence.items()}
