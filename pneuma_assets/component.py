@@ -26,6 +26,7 @@ from pydantic import (
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.explain import key_path
+from pneuma_assets.core.config.indexed_folders import source_name
 from pneuma_assets.core.config.load import (
     FILE_NAME,
     HOME_NAME,
@@ -33,7 +34,6 @@ from pneuma_assets.core.config.load import (
     inline_deployment,
     load_deployment,
 )
-from pneuma_assets.core.config.remember import source_name
 from pneuma_assets.core.config.secrets import redacted
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.definitions import build_definitions

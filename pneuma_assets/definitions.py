@@ -13,7 +13,7 @@ from pneuma_assets.assets.table_assets import definable, table_specs
 from pneuma_assets.assets.table_events import problem_checks
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.store.manifest import Manifest, read_manifest
+from pneuma_assets.core.store.dagster_manifest import Manifest, read_manifest
 from pneuma_assets.jobs.index_tables import check_tables_job, index_tables_job
 from pneuma_assets.jobs.optimise import optimise_job, optimise_schedule
 from pneuma_assets.jobs.scan_sources import scan_sources_job

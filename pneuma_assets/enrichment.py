@@ -26,7 +26,7 @@ from pneuma_assets.assets.foreign_assets import (
 )
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ConfigError, PneumaError
-from pneuma_assets.core.store.manifest import DescribedTable, read_described
+from pneuma_assets.core.store.dagster_manifest import DescribedTable, read_described
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from pneuma_assets.core.config.owner import check_unowned, note_owner
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest_write import refresh_manifest
+from pneuma_assets.core.store.dagster_manifest_write import refresh_manifest
 from pneuma_assets.resources.deployment import CheckedResource, DeploymentResource
 from pneuma_assets.resources.names import Names
 

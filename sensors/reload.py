@@ -12,7 +12,7 @@ import dagster as dg
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.sections import ReloadConfig
-from pneuma_assets.core.store.manifest import TablePage, read_manifest
+from pneuma_assets.core.store.dagster_manifest import TablePage, read_manifest
 from pneuma_assets.core.tables import content_hash
 from pneuma_assets.resources.names import Names
 

@@ -29,7 +29,7 @@ from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.events import Mailbox
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest_write import refresh_manifest
+from pneuma_assets.core.store.dagster_manifest_write import refresh_manifest
 from pneuma_assets.jobs.dead_runs import fail_orphaned_runs, unfinished_runs
 from pneuma_assets.jobs.index_tables import raw_tables_config, run_tags
 from pneuma_assets.jobs.scan_sources import scan_config

@@ -22,7 +22,7 @@ from pneuma_assets.core.lineage.external import (
 from pneuma_assets.core.lineage.names import TableName, spelled
 from pneuma_assets.core.pipeline.external_files import ExternalFile
 from pneuma_assets.core.pipeline.lineage import DEFINITIONS
-from pneuma_assets.core.store.manifest import DescribedTable
+from pneuma_assets.core.store.dagster_manifest import DescribedTable
 from pneuma_assets.core.tables import Description, Provenance, content_hash
 from pneuma_assets.core.text.safe import plain_in_markdown
 

@@ -25,7 +25,7 @@ from pneuma_assets.core.pipeline.plan import RunRequest, index_fingerprint, plan
 from pneuma_assets.core.pipeline.sample import sample_tables
 from pneuma_assets.core.pipeline.write import SearchIndexFigures, update_index
 from pneuma_assets.core.service.openlineage import emit_lineage
-from pneuma_assets.core.store.manifest_write import keep_manifest
+from pneuma_assets.core.store.dagster_manifest_write import keep_manifest
 from pneuma_assets.resources.deployment import DeploymentResource
 from pneuma_assets.resources.index import IndexResource
 from pneuma_assets.resources.models import EncoderResource, NarratorResource

@@ -15,8 +15,8 @@ import dagster as dg
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.lineage.edges import without_circles
-from pneuma_assets.core.store.manifest import PageJoin, TablePage
-from pneuma_assets.core.store.manifest_write import MOST_KINDS
+from pneuma_assets.core.store.dagster_manifest import PageJoin, TablePage
+from pneuma_assets.core.store.dagster_manifest_write import MOST_KINDS
 from pneuma_assets.core.text.safe import plain_in_markdown
 from pneuma_assets.resources.names import Names, may_be_a_stage
 

@@ -27,8 +27,8 @@ from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.asset_keys import PublishedPage
-from pneuma_assets.core.store.manifest import TablePage
-from pneuma_assets.core.store.manifest_write import address_of, problems_by_table
+from pneuma_assets.core.store.dagster_manifest import TablePage
+from pneuma_assets.core.store.dagster_manifest_write import address_of, problems_by_table
 from pneuma_assets.core.store.tables import TableRecord, TableState
 from pneuma_assets.core.tables import (
     Column,

@@ -12,8 +12,8 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.core.service.state import open_store
-from pneuma_assets.core.store.manifest import read_manifest
-from pneuma_assets.core.store.manifest_write import keep_manifest
+from pneuma_assets.core.store.dagster_manifest import read_manifest
+from pneuma_assets.core.store.dagster_manifest_write import keep_manifest
 from pneuma_assets.core.tables import Problem
 from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job, small_lake

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pneuma_assets.core.answers.results import AnswerSet, AnswerTable, called
-from pneuma_assets.core.answers.unmatched import LITTLE, MOST_CHARACTERS
+from pneuma_assets.core.answers.unmatched_words import LITTLE, MOST_CHARACTERS
 from pneuma_assets.core.relations.join_columns import singular
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.terms.fields import name_parts

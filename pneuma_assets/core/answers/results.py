@@ -66,7 +66,7 @@ class TableAnswer:
         corrections: Values that were put as they are stored.
         repaired: Whether the model was told of an error and wrote another statement.
         unmatched: Words of the question that nothing here says: neither the statement nor the
-            names of what it reads. Wrong answers mostly have some (`answers.unmatched`).
+            names of what it reads. Wrong answers mostly have some (`answers.unmatched_words`).
         parts: What the order of answers consists of: `rank`, `answerable`, `sure`.
     """
 

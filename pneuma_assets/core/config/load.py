@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.explain import explain, explain_mapping
-from pneuma_assets.core.config.remember import (
+from pneuma_assets.core.config.indexed_folders import (
     add_folder,
     is_remembered,
     locked,

@@ -202,7 +202,7 @@ def _search(
 
 def _of(question: str, found: Found, sets: Sequence[AnswerSet], analyzer: "Analyzer") -> CellAnswer:
     if found.answers:
-        from pneuma_assets.core.answers.unmatched import unmatched_words
+        from pneuma_assets.core.answers.unmatched_words import unmatched_words
 
         known = {table.table_id: table for one in sets for table in one.tables}
         answers = tuple(

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from pneuma_assets.core.errors import ConfigError, PneumaError, SourceError
 from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.store.manifest_write import address_of
+from pneuma_assets.core.store.dagster_manifest_write import address_of
 from pneuma_assets.core.tables import Problem, content_hash
 from pneuma_assets.core.text.safe import one_line
 

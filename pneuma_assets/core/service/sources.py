@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pneuma_assets.core import progress
+from pneuma_assets.core.config.indexed_folders import source_of_folder
 from pneuma_assets.core.config.load import LoadedDeployment, remember_folder
 from pneuma_assets.core.config.owner import check_unowned
-from pneuma_assets.core.config.remember import source_of_folder
 from pneuma_assets.core.config.sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import ConfigError, PneumaError

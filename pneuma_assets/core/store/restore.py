@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
-from pneuma_assets.core.store.journal import FILE_NAME, aside, replay
 from pneuma_assets.core.store.sqlite_database import SqliteDatabase, backup_of
+from pneuma_assets.core.store.user_edits_journal import FILE_NAME, aside, replay
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,8 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.sqlite_codes import code_of, errors_in_text, remedy_of
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
-from pneuma_assets.core.store.journal import FILE_NAME, SAID, replay, write_journal
 from pneuma_assets.core.store.schema import check_format, create, is_there
+from pneuma_assets.core.store.user_edits_journal import FILE_NAME, SAID, replay, write_journal
 
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _DAMAGE_OF_STATE = _DAMAGE | {sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_IOERR}

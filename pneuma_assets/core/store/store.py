@@ -8,6 +8,7 @@ from pneuma_assets.core.config.sections import StateConfig
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.access import Access
 from pneuma_assets.core.store.asset_keys import OwnedAssetKeys
+from pneuma_assets.core.store.dagster_manifest_places import Folder, Place, Server
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.descriptions import Descriptions
 from pneuma_assets.core.store.documents import DocumentStore, UserContext
@@ -21,7 +22,6 @@ from pneuma_assets.core.store.embeddings import (
 )
 from pneuma_assets.core.store.joins import Joins
 from pneuma_assets.core.store.listings import Listings
-from pneuma_assets.core.store.manifest_places import Folder, Place, Server
 from pneuma_assets.core.store.narrations import NarrationCache
 from pneuma_assets.core.store.postgresql_database import PostgreSQL, PostgreSQLDatabase, server_of
 from pneuma_assets.core.store.privacy import Privacy

@@ -21,9 +21,9 @@ from pneuma_assets.core.pipeline.write import SearchIndexFigures
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.asset_keys import PublishedPage
+from pneuma_assets.core.store.dagster_manifest import TablePage, read_manifest
+from pneuma_assets.core.store.dagster_manifest_write import keep_manifest
 from pneuma_assets.core.store.documents import UserContext
-from pneuma_assets.core.store.manifest import TablePage, read_manifest
-from pneuma_assets.core.store.manifest_write import keep_manifest
 from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
 from pneuma_assets.definitions import build_definitions

@@ -7,8 +7,12 @@ from pneuma_assets.assets.table_assets import JOINS, table_specs, told_joins
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.asset_keys import PublishedPage
-from pneuma_assets.core.store.manifest import PageJoin, read_manifest
-from pneuma_assets.core.store.manifest_write import MOST_JOINS, joins_of_pages, keep_manifest
+from pneuma_assets.core.store.dagster_manifest import PageJoin, read_manifest
+from pneuma_assets.core.store.dagster_manifest_write import (
+    MOST_JOINS,
+    joins_of_pages,
+    keep_manifest,
+)
 from pneuma_assets.core.tables import TableRef
 from tests.support.pipeline_support import deployment
 

@@ -12,7 +12,7 @@ import pytest
 from pneuma_assets import ConfigError, open_workspace
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest import read_manifest
+from pneuma_assets.core.store.dagster_manifest import read_manifest
 from tests.support.doors import fails, succeeds, use_word_encoder
 
 RAIN = "lake/rain"

@@ -18,8 +18,8 @@ from pneuma_assets import (
     StateError,
     open_workspace,
 )
+from pneuma_assets.core.config.indexed_folders import MARK
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.config.remember import MARK
 from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, EmbeddedBlock, Problem, TableRef

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.store.manifest import (
+from pneuma_assets.core.store.dagster_manifest import (
     COLUMNS,
     PAGES,
     DescribedTable,
@@ -17,7 +17,7 @@ from pneuma_assets.core.store.manifest import (
     write_described,
     write_pages,
 )
-from pneuma_assets.core.store.manifest_places import Folder
+from pneuma_assets.core.store.dagster_manifest_places import Folder
 from pneuma_assets.core.tables import Description, Provenance
 from tests.support.pipeline_support import deployment
 

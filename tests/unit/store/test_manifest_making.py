@@ -15,9 +15,9 @@ from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
 from pneuma_assets.core.pipeline.profile import profile_tables
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.asset_keys import PublishedPage
+from pneuma_assets.core.store.dagster_manifest import read_manifest
+from pneuma_assets.core.store.dagster_manifest_write import keep_manifest
 from pneuma_assets.core.store.documents import UserContext
-from pneuma_assets.core.store.manifest import read_manifest
-from pneuma_assets.core.store.manifest_write import keep_manifest
 
 SHOP = """
 CREATE TABLE customers (customer_id INT, birth_date DATE);

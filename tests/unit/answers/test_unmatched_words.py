@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.answers.unmatched import unmatched_words
+from pneuma_assets.core.answers.unmatched_words import unmatched_words
 from pneuma_assets.core.text.analysis import analyzer_named
 from tests.support.answer_tables import answer_table
 

@@ -10,9 +10,9 @@ from sqlalchemy import func, select
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.journal import replace_file
 from pneuma_assets.core.store.postgresql_database import PostgreSQLDatabase, server_of
 from pneuma_assets.core.store.schema import manifests, upsert
+from pneuma_assets.core.store.user_edits_journal import replace_file
 
 MAX_PACKED = 64 << 20
 """Bytes; a manifest of 100,000 tables takes a tenth of them."""

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.config.indexed_folders import MARK, source_name, source_of_folder
 from pneuma_assets.core.config.load import load_deployment, remember_folder
-from pneuma_assets.core.config.remember import MARK, source_name, source_of_folder
 from pneuma_assets.core.errors import ConfigError
 
 

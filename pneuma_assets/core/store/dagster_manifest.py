@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError, StateError
-from pneuma_assets.core.store.manifest_places import Place, read_part
+from pneuma_assets.core.store.dagster_manifest_places import Place, read_part
 from pneuma_assets.core.tables import Description, source_of
 
 MAX_LINE = 1_000

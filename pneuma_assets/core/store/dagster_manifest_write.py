@@ -11,8 +11,7 @@ from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.relations.join_graph import JoinEdge
-from pneuma_assets.core.store.descriptions import table_description
-from pneuma_assets.core.store.manifest import (
+from pneuma_assets.core.store.dagster_manifest import (
     DescribedTable,
     PageJoin,
     TablePage,
@@ -20,6 +19,7 @@ from pneuma_assets.core.store.manifest import (
     write_described,
     write_pages,
 )
+from pneuma_assets.core.store.descriptions import table_description
 from pneuma_assets.core.store.store import Store
 from pneuma_assets.core.store.tables import TableRecord
 from pneuma_assets.core.tables import Column, Description, Problem, Table, content_hash
