@@ -18,7 +18,7 @@ from pneuma_assets.core.index.registry import (
     publish_index,
     sign_in_of,
 )
-from pneuma_assets.core.models.encoder.remembered import remember_encoder
+from pneuma_assets.core.models.encoder.known_encoders import remember_encoder
 from pneuma_assets.resources.deployment import CheckedResource, read_section, section
 from pneuma_assets.resources.models import EncoderResource
 

@@ -10,7 +10,7 @@ from pneuma_assets.core.describe.texts import (
     question_texts,
 )
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.measure.known_tables import Known
+from pneuma_assets.core.measure.table_contents import Known
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished, Stage

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from pneuma_assets.core.index.embedded.bm25 import term_key
-from pneuma_assets.core.terms.distinct import hashes_of
+from pneuma_assets.core.terms.distinct_cells import hashes_of
 from tests.support.canary_formats import sources, write_formats
 from tests.support.sql_database import Database
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.measure.generate import VALUE
-from pneuma_assets.core.measure.known_tables import Known, known_tables
+from pneuma_assets.core.measure.table_contents import Known, known_tables
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.questions import Measurement, MinedQuestion

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.measure.known_tables import (
+from pneuma_assets.core.measure.table_contents import (
     Known,
     folded,
     in_plain_words,

@@ -17,7 +17,7 @@ from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Description, TableFacts
 from pneuma_assets.core.terms.collect import ROWS_KEPT, most_cells
-from pneuma_assets.core.terms.distinct import Hashes, hashes_of
+from pneuma_assets.core.terms.distinct_cells import Hashes, hashes_of
 
 
 def mark_copies(store: Store, facts: Mapping[str, TableFacts]) -> int:

@@ -25,7 +25,7 @@ import numpy as np
 from pneuma_assets.core.relations.fingerprints import Cells, Fingerprint, row_keys
 from pneuma_assets.core.relations.version_names import PlainName, letters_of, plain_name
 from pneuma_assets.core.tables import TableFacts
-from pneuma_assets.core.terms.distinct import Hashes
+from pneuma_assets.core.terms.distinct_cells import Hashes
 
 Readers = frozenset[str] | None
 """Who may see a table; None: everybody."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from pneuma_assets.core.changes.sketch import EVERYTHING, TableSketch
 from pneuma_assets.core.tables import Table, TableTerms
-from pneuma_assets.core.terms.distinct import Hashes, hashes_of, mixed
+from pneuma_assets.core.terms.distinct_cells import Hashes, hashes_of, mixed
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.text.safe import well_formed
 

@@ -149,7 +149,7 @@ def _open_once(
         OtherIdentityError,
     )
     from pneuma_assets.core.index.registry import open_as_built, open_index
-    from pneuma_assets.core.models.encoder.remembered import open_remembered
+    from pneuma_assets.core.models.encoder.known_encoders import open_remembered
 
     config, home = loaded.deployment.index, loaded.home
     try:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from pneuma_assets.core.changes.sketch import RowSampler, TableSketch
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.tables import Table, TableTerms
-from pneuma_assets.core.terms.distinct import DistinctCells, Hashes, mixed, row_hashes
+from pneuma_assets.core.terms.distinct_cells import DistinctCells, Hashes, mixed, row_hashes
 from pneuma_assets.core.text.safe import well_formed
 
 ROWS_KEPT = 50

@@ -20,7 +20,7 @@ from pneuma_assets.core.changes.sketch import (
     TableSketch,
 )
 from pneuma_assets.core.terms.collect import TermCollector
-from pneuma_assets.core.terms.distinct import mixed
+from pneuma_assets.core.terms.distinct_cells import mixed
 
 NUMBERS = st.lists(st.integers(0, (1 << 64) - 1), max_size=50)
 

@@ -5,7 +5,7 @@ import pytest
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.encoder.encoder import open_encoder
-from pneuma_assets.core.models.encoder.remembered import (
+from pneuma_assets.core.models.encoder.known_encoders import (
     FILE_NAME,
     open_remembered,
     remember_encoder,

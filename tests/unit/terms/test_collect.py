@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.sources.names import escape_segment
 from pneuma_assets.core.tables import Column, Table, TableTerms
-from pneuma_assets.core.terms import distinct
+from pneuma_assets.core.terms import distinct_cells
 from pneuma_assets.core.terms.collect import (
     CELL_CHARACTERS,
     COLUMN_CELLS,
@@ -26,7 +26,7 @@ from pneuma_assets.core.terms.collect import (
     table_terms,
     terms_from_rows,
 )
-from pneuma_assets.core.terms.distinct import hashes_of
+from pneuma_assets.core.terms.distinct_cells import hashes_of
 
 CELLS = st.none() | st.text(st.characters(codec="utf-8"), max_size=20)
 
@@ -285,5 +285,5 @@ def test_threads_that_need_more_powers_at_once_do_not_disturb_each_other():
     with ThreadPoolExecutor(len(lengths)) as threads:
         for _ in range(50):
             one = np.ones(1, np.uint64)
-            distinct._known[:] = [(one, one)]
+            distinct_cells._known[:] = [(one, one)]
             assert list(threads.map(hashed, lengths)) == expected

@@ -16,7 +16,7 @@ import duckdb
 
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
-from pneuma_assets.core.sources.files.layout import (
+from pneuma_assets.core.sources.files.text_layout import (
     SAMPLED_ROWS,
     Layout,
     Options,

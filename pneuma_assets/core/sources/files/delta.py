@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Batches, Part
-from pneuma_assets.core.sources.files.layout import literal
 from pneuma_assets.core.sources.files.part_files import CHECKPOINT, COMMIT, DELTA_LOG
 from pneuma_assets.core.sources.files.staging import OpenTable, library
+from pneuma_assets.core.sources.files.text_layout import literal
 from pneuma_assets.core.tables import Column, TableRef
 from pneuma_assets.core.text.safe import one_line
 

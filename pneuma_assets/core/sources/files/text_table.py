@@ -15,13 +15,8 @@ from pneuma_assets.core.sources.base import UNALIGNED, Row, SampledRow
 from pneuma_assets.core.sources.duckdb.relation import Relation, batches, cells, key, rows_at
 from pneuma_assets.core.sources.files import delimited, json_lines
 from pneuma_assets.core.sources.files.arrow import pick_rows
-from pneuma_assets.core.sources.files.layout import (
-    WIDE,
-    Layout,
-    TextFile,
-    is_encoding_error,
-)
 from pneuma_assets.core.sources.files.staging import OpenTable
+from pneuma_assets.core.sources.files.text_layout import WIDE, Layout, TextFile, is_encoding_error
 from pneuma_assets.core.sources.names import readable_names
 from pneuma_assets.core.sources.sampling import positions_in
 from pneuma_assets.core.tables import Column, RowMark

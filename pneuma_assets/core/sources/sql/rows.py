@@ -36,7 +36,7 @@ from pneuma_assets.core.sources.bounds import reading
 from pneuma_assets.core.sources.sampling import wanted_keys
 from pneuma_assets.core.sources.sql.dialect import CELL_CHARACTERS, CatalogTable, Dialect
 from pneuma_assets.core.tables import RowMark
-from pneuma_assets.core.terms.distinct import Hashes, hashes_of, mixed, row_hashes
+from pneuma_assets.core.terms.distinct_cells import Hashes, hashes_of, mixed, row_hashes
 from pneuma_assets.core.text.safe import well_formed
 
 ESTIMATED = "the number of rows is the database's estimate"
