@@ -79,8 +79,14 @@ class Deployment(Section):
 
     @property
     def notices(self) -> list[str]:
-        """What models do without because it was not switched on, and caveats of sources."""
-        models = (self.narration.notice, self.answers.notice)
+        """What models lack or do without, and caveats of sources."""
+        used = {
+            "narration": self.narration.model,
+            "judge": self.judge.model,
+            "answers": self.answers.model,
+        }
+        absent = [f"{name}: {one.absence}" for name, one in used.items() if one and one.absence]
+        models = absent or (self.narration.notice, self.answers.notice)
         sources = (one.caveat and f"source {one.name}: {one.caveat}" for one in self.sources)
         return [notice for notice in (*models, *sources) if notice]
 

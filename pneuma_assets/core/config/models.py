@@ -56,6 +56,14 @@ class ModelConfig(Section):
         """Whether the model may be shown what tables hold."""
         return self.send_values or self.endpoint_url is None
 
+    @property
+    def absence(self) -> str | None:
+        """What to do about a model that is a path at which nothing is; None: all else."""
+        path = Path(self.model)
+        if self.endpoint_url is not None or not path.is_absolute() or path.exists():
+            return None
+        return f"there is no model at {path}; correct the path of the model"
+
     def resolved(self, base: Path) -> Self:
         """Return the section with a model that is a path absolute."""
         if self.endpoint_url is not None:

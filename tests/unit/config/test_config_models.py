@@ -3,6 +3,7 @@
 import pytest
 
 from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.config.models import ModelConfig
 
 GPT = {"model": "gpt-4", "endpoint_url": "http://localhost:8000/v1", "send_values": True}
@@ -33,6 +34,14 @@ def test_without_a_model_none_is_asked():
     assert deployment.narration.model is deployment.judge.model is deployment.answers.model is None
     (notice,) = deployment.notices
     assert "name one in narration.model" in notice
+
+
+@pytest.mark.parametrize("section", ["narration", "judge", "answers"])
+def test_that_a_model_is_not_there_is_told(tmp_path, section):
+    (tmp_path / "pneuma.yaml").write_text(f"{section}: {{model: models/none.gguf}}")
+    notices = load_deployment(tmp_path / "pneuma.yaml").deployment.notices
+    path = tmp_path / "models" / "none.gguf"
+    assert notices == [f"{section}: there is no model at {path}; correct the path of the model"]
 
 
 @pytest.mark.parametrize(("gpu", "told"), [(True, 0), (False, 1)])
