@@ -296,8 +296,6 @@ class TableFacts:
         queries: How often it is queried, from 0 (the least of its source) to 1 (the most); None
             where the source does not tell.
         copy_of: The table that it is a copy of; None where it is none.
-        seen_copy_of: Likewise, were there only the tables that all may see who may see this one:
-            what is shown to somebody, whom nothing tells of the others.
     """
 
     readers: tuple[str, ...] | None = None
@@ -307,7 +305,6 @@ class TableFacts:
     feeds: int = 0
     queries: float | None = None
     copy_of: str | None = None
-    seen_copy_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

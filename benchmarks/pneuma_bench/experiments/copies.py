@@ -184,8 +184,7 @@ def main() -> None:
             without = places(workspace, originals)
         planted = plant(tables, lake)
         with indexed(folder) as workspace:
-            found = workspace.store.profiles.copies().items()
-            report_found(planted, {copy: one.copy_of for copy, one in found if one.copy_of})
+            report_found(planted, workspace.store.profiles.copies())
             report_places(planted, without, places(workspace, originals))
 
 

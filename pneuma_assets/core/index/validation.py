@@ -104,8 +104,7 @@ def _problems_of_facts(facts: Any) -> Iterator[str]:
     numbers = (facts.updated_at, facts.documented, facts.feeds, facts.queries)
     if not all(one is None or _is_number(one) for one in numbers):
         yield "have a number that is none, or not finite"
-    copies = (facts.copy_of, facts.seen_copy_of)
-    if not isinstance(facts.owned, bool) or not all(isinstance(i, str | None) for i in copies):
+    if not isinstance(facts.owned, bool) or not isinstance(facts.copy_of, str | None):
         yield "have a part of another type"
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.relations.copies import KnownTable, find_copies, is_seen_alike
+from pneuma_assets.core.relations.copies import KnownTable, find_copies
 from pneuma_assets.core.relations.infer_joins import RECIPE, infer_joins
 from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
@@ -26,16 +26,13 @@ def mark_copies(store: Store, facts: Mapping[str, TableFacts]) -> int:
     Of these `facts`: what is used and described more is the original.
 
     All are compared, since a new table may be the original of old ones; it takes five seconds for
-    10,000 of them, and as long again where not everybody may see all. Killed in between, it is
-    done by the next run.
+    10,000 of them. Killed in between, it is done by the next run.
     """
     tables = [
         KnownTable(table_id, one, facts.get(table_id, TableFacts()))
         for table_id, one in store.profiles.fingerprints().items()
     ]
-    copies = find_copies(tables)
-    seen = copies if is_seen_alike(tables) else find_copies(tables, seen=True)
-    return store.profiles.mark_copies(copies, seen)
+    return store.profiles.mark_copies(find_copies(tables))
 
 
 _MOST_TIMES = 2

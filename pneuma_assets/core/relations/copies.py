@@ -7,10 +7,7 @@ locality-sensitive hashing has it: Indyk and Motwani, STOC 1998).
 
 from collections import defaultdict
 from collections.abc import (
-    Collection,
-    Container,
     Hashable,
-    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -26,62 +23,6 @@ from pneuma_assets.core.relations.fingerprints import Cells, Fingerprint, row_ke
 from pneuma_assets.core.relations.version_names import PlainName, letters_of, plain_name
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.distinct_cells import Hashes
-
-Readers = frozenset[str] | None
-"""Who may see a table; None: everybody."""
-
-
-class SharedAccess:
-    """Compares who may see tables; without any readers, everybody may see all."""
-
-    def __init__(self, readers: Iterable[Collection[str] | None] = ()) -> None:
-        self._given = {None if one is None else frozenset(one) for one in readers}
-        self._with_name: dict[str, list[frozenset[str]]] = defaultdict(list)
-        for one in self._given:
-            for name in one or ():
-                self._with_name[name].append(one or frozenset())
-        self._wider: dict[Readers, frozenset[Readers]] = {}
-
-    def of(self, readers: Collection[str] | None) -> Readers:
-        """Return who may see a table of these readers."""
-        return None if readers is None or not self._given else frozenset(readers)
-
-    def wider(self, readers: Readers) -> frozenset[Readers]:
-        """Return the readers of tables that all of these may see; what nobody sees has none."""
-        if readers not in self._wider:
-            found: set[Readers] = {None}
-            if readers:
-                rarest = min((self._with_name[name] for name in readers), key=len)
-                found.update(one for one in rarest if readers <= one)
-            self._wider[readers] = frozenset(found if readers is None or readers else ())
-        return self._wider[readers]
-
-
-class KnownLetters:
-    """The letters of tables' names (`letters_of`), as who may see a table knows them."""
-
-    def __init__(self, access: SharedAccess) -> None:
-        self._access = access
-        self._readers: dict[str, set[Readers]] = defaultdict(set)
-
-    def add(self, table_id: str, readers: Readers) -> None:
-        """Know of a table that these may see."""
-        self._readers[letters_of(table_id)].add(readers)
-
-    def known_to(self, readers: Readers) -> Container[str]:
-        """Return the letters of the tables that all of these may see."""
-        return _Known(self._readers, self._access.wider(readers))
-
-
-class _Known(Container[str]):
-    def __init__(self, readers: dict[str, set[Readers]], seen: frozenset[Readers]) -> None:
-        self._readers, self._seen = readers, seen
-
-    def __contains__(self, letters: object) -> bool:
-        return isinstance(letters, str) and not self._seen.isdisjoint(
-            self._readers.get(letters, ())
-        )
-
 
 ROWS_IN_COMMON = 0.8
 """Of all rows of two tables, the share that both have, from which on one is a copy of the other; of
@@ -273,16 +214,15 @@ class _Looked:
     """Of its rows, and its name."""
     of_columns: tuple[Hashable, ...]
     """Of drawn cells: tables of other columns have no row in common."""
-    readers: Readers
     place: tuple[object, ...]
     """Orders tables that are alike, the original first."""
 
 
-Beside = Mapping[tuple[Hashable, Readers], Sequence[_Looked]]
-"""Originals by a key and who may see them, in their order."""
+Beside = Mapping[Hashable, Sequence[_Looked]]
+"""Originals by a key, in their order."""
 
 
-def find_copies(tables: Sequence[KnownTable], *, seen: bool = False) -> dict[str, str]:
+def find_copies(tables: Sequence[KnownTable]) -> dict[str, str]:
     """Return the copies, each with the table that it is one of, which is none itself.
 
     Of tables that are alike, the original is the one whose name does not say otherwise, then the
@@ -291,49 +231,29 @@ def find_copies(tables: Sequence[KnownTable], *, seen: bool = False) -> dict[str
 
     Args:
         tables: All that there are.
-        seen: Whether a table is looked at beside those alone that everybody may see who may see it,
-            and as if nobody used any: so what is found of the tables that somebody sees is what
-            would be found if there were no others.
     """
-    access = SharedAccess({one.facts.readers for one in tables} if seen else ())
-    names = KnownLetters(access)
-    readers = [access.of(table.facts.readers) for table in tables]
-    for table, who in zip(tables, readers, strict=True):
-        names.add(table.table_id, who)
-    looked = (
-        _look(table, plain_name(table.table_id, names.known_to(who)), who, used=not seen)
-        for table, who in zip(tables, readers, strict=True)
-    )
-    beside: dict[tuple[Hashable, Readers], list[_Looked]] = defaultdict(list)
+    names = {letters_of(table.table_id) for table in tables}
+    looked = (_look(table, plain_name(table.table_id, names)) for table in tables)
+    beside: dict[Hashable, list[_Looked]] = defaultdict(list)
     copies: dict[str, str] = {}
     for one in sorted(looked, key=attrgetter("place")):
-        original = _original_of(one, beside, access)
+        original = _original_of(one, beside)
         if original is not None:
             copies[one.table.table_id] = original
             continue
         for key in (*one.keys, *one.of_columns):
-            beside[key, one.readers].append(one)
+            beside[key].append(one)
     return copies
 
 
-def is_seen_alike(tables: Sequence[KnownTable]) -> bool:
-    """Tell whether `find_copies` finds the same, `seen` or not, so that once is enough.
-
-    So it is where one may see all tables who may see any, and none is known to be used.
-    """
-    given = {one.facts.readers and frozenset(one.facts.readers) for one in tables}
-    used = any(one.facts.queries or one.facts.feeds for one in tables)
-    return not used and len(given) < 2 and () not in given
-
-
-def _look(table: KnownTable, name: PlainName, readers: Readers, *, used: bool) -> _Looked:
+def _look(table: KnownTable, name: PlainName) -> _Looked:
     found = table.fingerprint
     rows = (found.lowest[:_ROW_KEYS], np.sort(row_keys(found.cells))[:_ROW_KEYS])
     of_rows = (key for keys in rows for key in keys.tolist())
     of_name = (name.stem,) if name.stem else ()
     columns = frozenset(found.columns.tolist())
     keys = (*of_rows, *of_name), (*_keys_of_columns(found),)
-    return _Looked(table, name, columns, *keys, readers, _standing(table, name, used=used))
+    return _Looked(table, name, columns, *keys, _standing(table, name))
 
 
 def _keys_of_columns(found: Fingerprint) -> Iterator[Hashable]:
@@ -345,12 +265,12 @@ def _keys_of_columns(found: Fingerprint) -> Iterator[Hashable]:
         yield int(found.columns[at]), int(ordered[at, 0])
 
 
-def _original_of(one: _Looked, beside: Beside, access: SharedAccess) -> str | None:
-    of_rows = (other for key in one.keys for other in _first_of(key, one, beside, access))
+def _original_of(one: _Looked, beside: Beside) -> str | None:
+    of_rows = (other for key in one.keys for other in beside.get(key, ())[:_MOST_COMPARED])
     of_columns = (
         other
         for key in one.of_columns
-        for other in _first_of(key, one, beside, access)
+        for other in beside.get(key, ())[:_MOST_COMPARED]
         if other.columns != one.columns
     )
     others = {other.table.table_id: other for other in chain(of_rows, of_columns)}
@@ -362,24 +282,12 @@ def _original_of(one: _Looked, beside: Beside, access: SharedAccess) -> str | No
     return None
 
 
-def _first_of(key: Hashable, one: _Looked, beside: Beside, access: SharedAccess) -> list[_Looked]:
-    """Return the first originals of a key that all may see who may see a table."""
-    lists = [
-        beside[key, who][:_MOST_COMPARED]
-        for who in access.wider(one.readers)
-        if (key, who) in beside
-    ]
-    if len(lists) < 2:
-        return list(lists[0]) if lists else []
-    return sorted(chain.from_iterable(lists), key=attrgetter("place"))[:_MOST_COMPARED]
-
-
-def _standing(table: KnownTable, name: PlainName, *, used: bool) -> tuple[object, ...]:
+def _standing(table: KnownTable, name: PlainName) -> tuple[object, ...]:
     facts, found = table.facts, table.fingerprint
     return (
         len(name.marks) > 0,
-        -(facts.queries or 0.0) if used else 0.0,
-        -facts.feeds if used else 0,
+        -(facts.queries or 0.0),
+        -facts.feeds,
         -facts.documented,
         -len(found.columns),
         -found.rows,

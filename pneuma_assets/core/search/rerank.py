@@ -18,7 +18,6 @@ from pneuma_assets.core.index.base import (
     IndexQuery,
     SearchIndex,
     TableScores,
-    is_seen,
 )
 from pneuma_assets.core.relations.version_names import (
     SURE,
@@ -79,25 +78,13 @@ class Reranker:
     def _facts_of(self, table_ids: Iterable[str]) -> dict[str, TableFacts]:
         """Return what is known of tables, for who may not see all without what is hidden.
 
-        How many are built from a table, how often others are queried, and what it is a copy of
-        would tell of those that the asker may not see.
+        How many are built from a table, and how often others are queried, would tell of those that
+        the asker may not see. A copy of one of these stands for itself, or for its other copies.
         """
         facts = self.index.facts(list(dict.fromkeys(table_ids)))
-        readers = self.where.readers
-        if readers is None:
+        if self.where.readers is None:
             return facts
-        originals = {i for one in facts.values() if (i := one.seen_copy_of) is not None}
-        known = self.index.facts(sorted(originals))
-        seen = {i for i, one in known.items() if is_seen(one, readers)}  # grants change meanwhile
-        return {
-            i: replace(
-                one,
-                feeds=0,
-                queries=None,
-                copy_of=one.seen_copy_of if one.seen_copy_of in seen else None,
-            )
-            for i, one in facts.items()
-        }
+        return {i: replace(one, feeds=0, queries=None) for i, one in facts.items()}
 
 
 def _originals_of(found: Iterable[str], facts: Mapping[str, TableFacts]) -> list[str]:

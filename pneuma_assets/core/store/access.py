@@ -39,10 +39,7 @@ _OWNED = (
     .distinct()
 )
 _WIDTHS = select(tables.c.table_id, tables.c.column_count).where(THERE)
-_FACTS = select(
-    *(tables.c.table_id, tables.c.readers, tables.c.updated_at),
-    *(tables.c.copy_of, tables.c.seen_copy_of),
-)
+_FACTS = select(tables.c.table_id, tables.c.readers, tables.c.updated_at, tables.c.copy_of)
 
 
 class Access:
@@ -82,7 +79,6 @@ def _facts(row: Row[Any], usage: TableFacts) -> TableFacts:
         readers=readers_of(row.readers),
         updated_at=row.updated_at,
         copy_of=row.copy_of,
-        seen_copy_of=row.seen_copy_of,
     )
 
 

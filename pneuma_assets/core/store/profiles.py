@@ -4,9 +4,9 @@ import json
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import Row, or_, select
+from sqlalchemy import Row, select
 
 from pneuma_assets.core.changes.measure import Change, Measure
 from pneuma_assets.core.changes.sketch import MOST_BYTES, SketchError, TableSketch
@@ -26,9 +26,7 @@ _FINGERPRINTS = (
     .join(tables, tables.c.table_id == fingerprints.c.table_id)
     .where(SEARCHABLE)
 )
-_COPIES = select(tables.c.table_id, tables.c.copy_of, tables.c.seen_copy_of).where(
-    or_(tables.c.copy_of.is_not(None), tables.c.seen_copy_of.is_not(None))
-)
+_COPIES = select(tables.c.table_id, tables.c.copy_of).where(tables.c.copy_of.is_not(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +44,6 @@ class SampleSnapshot:
     """How many of its rows had changed then; None where its columns had, or nothing was known."""
     former_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What columns were called before, by their names, the last one first."""
-
-
-class Originals(NamedTuple):
-    """What a table is a copy of, as `TableFacts` has it."""
-
-    copy_of: str | None = None
-    seen_copy_of: str | None = None
 
 
 class Profiles:
@@ -122,21 +113,18 @@ class Profiles:
         found = ((row.table_id, unpacked(row.data)) for row in self._db.read(_FINGERPRINTS))
         return {table_id: one for table_id, one in found if one is not None}
 
-    def copies(self) -> dict[str, Originals]:
-        """Return the tables that are copies, each with its originals."""
-        found = self._db.read(_COPIES)
-        return {row.table_id: Originals(row.copy_of, row.seen_copy_of) for row in found}
+    def copies(self) -> dict[str, str]:
+        """Return the tables that are copies, each with its original."""
+        return {row.table_id: row.copy_of for row in self._db.read(_COPIES)}
 
-    def mark_copies(self, copies: Mapping[str, str], seen: Mapping[str, str]) -> int:
-        """Make exactly these tables copies of others; returns of how many that was not known.
-
-        Args:
-            copies: Each with its original among all tables.
-            seen: Each with its original among those that all may see who may see it.
-        """
+    def mark_copies(self, copies: Mapping[str, str]) -> int:
+        """Make exactly these tables copies of others; returns of how many that was not known."""
         known = self.copies()
-        found = {i: Originals(copies.get(i), seen.get(i)) for i in sorted({*known, *copies, *seen})}
-        news = {i: one._asdict() for i, one in found.items() if one != known.get(i, Originals())}
+        news = {
+            table_id: {"copy_of": copies.get(table_id)}
+            for table_id in sorted({*known, *copies})
+            if copies.get(table_id) != known.get(table_id)
+        }
         if news:
             with self._db.write() as connection:
                 update_each(connection, news)

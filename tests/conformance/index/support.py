@@ -37,7 +37,6 @@ FULL_FACTS = TableFacts(
     feeds=3,
     queries=2 / 3,
     copy_of="s/original",
-    seen_copy_of="s/other",
 )
 """Likewise."""
 

@@ -34,14 +34,12 @@ QUERIES = {"a": 0.0, "b": 10.0, "c": 1_000.0, "d": None}
 def test_copies_are_exactly_those_noted_last(indexed):
     noted = indexed.profiles.mark_copies
 
-    assert noted({"lake/b": "lake/a", "lake/c": "lake/a"}, {}) == 2
-    assert noted({"lake/b": "lake/a", "lake/c": "lake/a"}, {}) == 0
-    assert noted({"lake/c": "lake/b"}, {}) == 2
-    assert indexed.profiles.copies() == {"lake/c": ("lake/b", None)}
-    assert noted({"lake/c": "lake/b"}, {"lake/a": "lake/b"}) == 1
-    assert indexed.profiles.copies() == {"lake/c": ("lake/b", None), "lake/a": (None, "lake/b")}
-    assert indexed.access.of_tables(["lake/a"])["lake/a"].seen_copy_of == "lake/b"
-    assert noted({}, {}) == 2
+    assert noted({"lake/b": "lake/a", "lake/c": "lake/a"}) == 2
+    assert noted({"lake/b": "lake/a", "lake/c": "lake/a"}) == 0
+    assert noted({"lake/c": "lake/b"}) == 2
+    assert indexed.profiles.copies() == {"lake/c": "lake/b"}
+    assert indexed.access.of_tables(["lake/c"])["lake/c"].copy_of == "lake/b"
+    assert noted({}) == 1
 
 
 def test_fingerprints_are_those_of_searchable_tables_and_leave_with_them(indexed):

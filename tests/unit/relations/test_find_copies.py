@@ -1,15 +1,13 @@
 """Copies are found among tables, and no table that only looks like one."""
 
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.index.base import is_seen
-from pneuma_assets.core.relations.copies import KnownTable, find_copies, is_seen_alike, overlap
+from pneuma_assets.core.relations.copies import KnownTable, find_copies, overlap
 from pneuma_assets.core.relations.fingerprints import Fingerprint, fingerprint_of, unpacked
 from pneuma_assets.core.tables import Column, Table, TableFacts
 from pneuma_assets.core.terms.collect import collect_rows
@@ -180,58 +178,6 @@ def test_the_order_in_which_tables_are_given_makes_no_difference(order):
     found = find_copies([SEVERAL[at] for at in order])
 
     assert found == {f"lake/a/orders_{number}": "lake/a/orders_0" for number in range(1, 5)}
-
-
-READERS = st.none() | st.sets(st.sampled_from("abc")).map(lambda names: tuple(sorted(names)))
-OLD = [f"lake/{place}/orders{mark}" for place in "ab" for mark in ("", "_old", "_tmp", "_bak")]
-
-
-@given(
-    st.lists(st.tuples(READERS, st.integers(0, 3)), min_size=len(OLD), max_size=len(OLD)),
-    st.sets(st.sampled_from("abc")),
-)
-def test_what_is_seen_to_be_a_copy_is_that_without_the_hidden_tables(given, asker):
-    tables = [
-        KnownTable(
-            table_id,
-            SEVERAL[0].fingerprint,
-            TableFacts(readers, feeds=feeds, queries=feeds / 3),
-        )
-        for table_id, (readers, feeds) in zip(OLD, given, strict=True)
-    ]
-    seen = [one for one in tables if is_seen(one.facts, asker)]
-    alone = [replace(one, facts=TableFacts(one.facts.readers)) for one in seen]
-    ids = {one.table_id for one in seen}
-
-    found = find_copies(tables, seen=True)
-
-    assert {i: one for i, one in found.items() if i in ids} == find_copies(alone, seen=True)
-
-
-def test_where_everybody_sees_all_both_ways_of_looking_find_the_same():
-    assert find_copies(SEVERAL, seen=True) == find_copies(SEVERAL)
-
-
-@given(
-    st.lists(st.tuples(READERS, st.integers(0, 1)), min_size=6, max_size=6)
-    | READERS.map(lambda readers: [(readers, 0)] * 6)
-)
-def test_one_way_of_looking_is_enough_where_both_find_the_same(given):
-    tables = [
-        replace(one, facts=TableFacts(readers, feeds=feeds))
-        for one, (readers, feeds) in zip(SEVERAL, given, strict=True)
-    ]
-
-    if is_seen_alike(tables):
-        assert find_copies(tables, seen=True) == find_copies(tables)
-
-
-def test_where_some_are_used_or_hidden_both_ways_are_to_be_gone():
-    used, hidden = TableFacts(queries=0.5), TableFacts(("ada",))
-
-    assert is_seen_alike(SEVERAL)
-    assert not is_seen_alike([*SEVERAL, table("lake/b/used", ROWS, facts=used)])
-    assert not is_seen_alike([*SEVERAL, table("lake/b/hidden", ROWS, facts=hidden)])
 
 
 hashes_of_a_set = st.sets(st.integers(0, 1 << 62), max_size=60)
