@@ -118,7 +118,7 @@ def test_prompts_are_respected_and_leave_room(reference, tmp_path):
     assert encoder.encode_queries([" ".join(parts)])[0] == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize("device", ["no-such-device", "cuda:99"])
+@pytest.mark.parametrize("device", ["nosuchdevice", "cuda:99"])
 def test_a_device_that_is_not_there_is_explained(device):
     config = EncoderConfig(model=ModelConfig(model=PACKAGED_ENCODER, device=device))
     with pytest.raises(ModelError, match=r"encoder\.model and its device"):
