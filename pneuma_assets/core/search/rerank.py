@@ -6,6 +6,7 @@ SIGIR 2005). There its weight is fitted to clicks; nobody has clicked here, so a
 and together so little that they decide only between tables that answer almost equally well.
 """
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -129,9 +130,8 @@ def trust_of(facts: Mapping[str, TableFacts]) -> dict[str, float]:
     much of it is described, how many tables are built from it, how often it is queried. Where a
     source does not tell one of these, the table is taken for an average one of those that are told.
     """
-    newest = max(
-        (one.updated_at for one in facts.values() if one.updated_at is not None), default=0
-    )
+    written = [one.updated_at for one in facts.values() if one.updated_at is not None]
+    newest = min(max(written, default=0.0), time.time())  # a wrong clock makes no others stale
     told = [_told(facts.values(), read) for read in _readers_of(newest)]
     return {
         table_id: fsum(column[place] for column in told) / len(told)

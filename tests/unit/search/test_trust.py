@@ -1,5 +1,6 @@
 """The prior: small, bounded, and without effect where tables are equal."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -104,3 +105,12 @@ def test_a_near_tie_is_decided():
     assert [one.table_id for one in after] == ["t1", "t0"]
     assert after[0].trust == 0
     assert after[1].trust < 0
+
+
+def test_a_table_from_the_future_makes_no_others_stale():
+    now = time.time()
+    facts = {"new": TableFacts(updated_at=now), "old": TableFacts(updated_at=now - 5 * HALF_AGE)}
+    beside = trust_of({**facts, "future": TableFacts(updated_at=now + 500 * HALF_AGE)})
+    assert beside["new"] == pytest.approx(trust_of(facts)["new"])
+    assert beside["old"] == pytest.approx(trust_of(facts)["old"])
+    assert beside["future"] == pytest.approx(beside["new"])
