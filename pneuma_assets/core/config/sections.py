@@ -208,10 +208,12 @@ Cron = Annotated[
 TimeZone = Annotated[str, AfterValidator(_time_zone)]
 """Where a cron's hours are told."""
 
+_DAGSTER_NAME = r"[A-Za-z0-9_]{1,100}"
+
 DagsterName = Annotated[
     str,
-    Field(json_schema_extra={"pattern": r"^[A-Za-z0-9_]{1,100}$"}),
-    matching(r"[A-Za-z0-9_]{1,100}", "use letters, digits, '_', at most 100"),
+    Field(json_schema_extra={"pattern": f"^{_DAGSTER_NAME}$"}),
+    matching(_DAGSTER_NAME, "use letters, digits, '_', at most 100"),
 ]
 """What Dagster takes for the name of a group or a pool."""
 

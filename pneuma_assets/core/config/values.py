@@ -32,11 +32,14 @@ def matching(pattern: str, message: str) -> AfterValidator:
 
 MIN_REPLICAS, MAX_REPLICAS = 0, 10
 
+_SOURCE_NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
+_DEPLOYMENT_NAME = r"[A-Za-z0-9][A-Za-z0-9_]{0,63}"
+
 SourceName = Annotated[
     str,
-    Field(json_schema_extra={"pattern": r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}),
+    Field(json_schema_extra={"pattern": f"^{_SOURCE_NAME}$"}),
     matching(
-        r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}",
+        _SOURCE_NAME,
         "use letters, digits, '_', '.', '-', at most 64, a letter or digit first",
     ),
 ]
@@ -44,9 +47,9 @@ SourceName = Annotated[
 
 DeploymentName = Annotated[
     str,
-    Field(json_schema_extra={"pattern": r"^[A-Za-z0-9][A-Za-z0-9_]{0,63}$"}),
+    Field(json_schema_extra={"pattern": f"^{_DEPLOYMENT_NAME}$"}),
     matching(
-        r"[A-Za-z0-9][A-Za-z0-9_]{0,63}",
+        _DEPLOYMENT_NAME,
         "use letters, digits, '_', at most 64, a letter or digit first",
     ),
 ]
