@@ -10,7 +10,6 @@ from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.embedded import folder as embedded_folder
 from pneuma_assets.core.index.embedded import lifecycle
-from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.text.analysis import Analyzer
 from tests.support.fake_model import FakeLanguageModel
@@ -35,19 +34,15 @@ def encoder(small_encoder):
     return small_encoder
 
 
-@pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.slow)])
-def loaded(request, tmp_path):
+@pytest.fixture
+def loaded(tmp_path):
     """A deployment whose index is to be made."""
     lake = small_lake(tmp_path, 4)
     (lake / "zh.csv").write_text("城市,人口\n海口,2873358\n上海,24870000\n")
     (lake / "other.csv").write_text("口,海人\n人海,口口\n")
-    index = {"engine": request.param}
-    if request.param == "elasticsearch":
-        url, name = map(request.getfixturevalue, ("elasticsearch_url", "index_name"))
-        index["elasticsearch"] = {"urls": [url], "name": name, "replicas": 0}
     source = {"name": "lake", "type": "folder", "path": str(lake)}
     file = tmp_path / "pneuma.yaml"
-    file.write_text(json.dumps({"home": "home", "sources": [source], "index": index}))
+    file.write_text(json.dumps({"home": "home", "sources": [source]}))
     return load_deployment(config=file, environ={}, cwd=tmp_path)
 
 
@@ -80,9 +75,7 @@ def test_indexing_renews_it_without_a_model(built_before, instance, encoder):
     for look in (lambda w: w.query_engine(), lambda w: w.search_index):
         with (
             Workspace(built_before, {}) as workspace,
-            pytest.raises(
-                IndexMismatchError, match=r"'english-1'.*'english-2'.*`pneuma-assets index`"
-            ),
+            pytest.raises(IndexMismatchError, match=r"'english-1'.*`pneuma-assets index`"),
         ):
             look(workspace)
     model = FakeLanguageModel()
@@ -96,17 +89,7 @@ def test_indexing_renews_it_without_a_model(built_before, instance, encoder):
     assert found(built_before) == (tables, pytest.approx(score))
 
 
-def test_an_older_program_is_told_to_be_upgraded(loaded, instance, encoder, monkeypatch):
-    run_job(loaded, instance)
-    old = OldAnalyzer("english-1", "english")
-    monkeypatch.setattr("pneuma_assets.core.index.registry.analyzer_named", lambda _: old)
-    for building in (False, True):
-        with pytest.raises(IndexMismatchError, match="upgrade pneuma-assets"):
-            open_index(loaded.deployment.index, loaded.home, encoder.name, 64, building=building)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("loaded", ["embedded"], indirect=True)
 @pytest.mark.parametrize(
     ("where", "step", "exchanges"),
     [

@@ -47,9 +47,6 @@ class StubKind:
             _on_shelf(place).home.mkdir(parents=True, exist_ok=True)
         return EmbeddedKind().open(_on_shelf(place), wanted, building=building)
 
-    def renew(self, place: Place, found: Identity) -> None:
-        EmbeddedKind().renew(_on_shelf(place), found)
-
     def inspect(self, place: Place) -> IndexInfo | None:
         info = EmbeddedKind().inspect(_on_shelf(place))
         return None if info is None else replace(info, engine=NAME)
@@ -60,8 +57,8 @@ class StubKind:
     def publish(self, place: Place, built: Identity, tables: int) -> bool:
         return EmbeddedKind().publish(_on_shelf(place), built, tables)
 
-    def reindex(self, place: Place) -> None:
-        EmbeddedKind().reindex(_on_shelf(place))
+    def reindex(self, place: Place, built: Identity | None = None) -> None:
+        EmbeddedKind().reindex(_on_shelf(place), built)
 
 
 def _on_shelf(place: Place) -> Place:

@@ -7,10 +7,8 @@ from typing import Any
 from pneuma_assets.core.errors import IndexMismatchError
 from pneuma_assets.core.tables import TableFacts
 
-RENEW = "run `pneuma-assets index`, which counts its words anew and asks no model"
 REINDEX = "run `pneuma-assets reindex` where the tables are indexed"
 REBUILD = "run `pneuma-assets index --rebuild` to build it again"
-UPGRADE = "upgrade pneuma-assets on this machine"
 
 
 def other_format(index: str, found: object, ours: int) -> str:
@@ -29,17 +27,6 @@ class OtherIdentityError(IndexMismatchError):
         self.found = found
 
 
-class OlderRulesError(OtherIdentityError):
-    """All that parts an index from the configuration is that newer rules of its analyzer count.
-
-    So its words are counted anew without asking anybody.
-    """
-
-
-class NewerRulesError(OtherIdentityError):
-    """Newer rules of the configured analyzer built the index: this program is behind."""
-
-
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What must be equal for two vectors or two terms to be comparable."""
@@ -52,8 +39,6 @@ class Identity:
         """Return if this index, called `where`, is the one wanted.
 
         Raises:
-            OlderRulesError: Only the rules of its analyzer are older.
-            NewerRulesError: Only these are newer.
             OtherIdentityError: It is another one.
         """
         if self == wanted:
@@ -67,27 +52,11 @@ class Identity:
             found, asked = f"analyzer {self.analyzer!r}", f"analyzer {wanted.analyzer!r}"
             remedy = f"configure the old one, or {REINDEX}"
         told = f"The search index {where} was built with {found}, but {asked} is configured; "
-        if self.is_older(wanted):
-            raise OlderRulesError(f"{told}{RENEW}.", self)
-        if wanted.is_older(self):
-            raise NewerRulesError(f"{told}{UPGRADE}.", self)
         raise OtherIdentityError(f"{told}{remedy}.", self)
 
     def has_vectors_of(self, other: "Identity") -> bool:
         """Tell whether at most the analyzers differ, so that no text need be embedded again."""
         return self._encoding() == other._encoding()
-
-    def is_older(self, other: "Identity") -> bool:
-        """Tell whether all that parts them is that `other` has newer rules of the same analyzer."""
-        (ours, _, version), (theirs, _, newer) = (
-            identity.analyzer.rpartition("-") for identity in (self, other)
-        )
-        return (
-            (self.encoder, self.dimension, ours) == (other.encoder, other.dimension, theirs)
-            and version.isdecimal()
-            and newer.isdecimal()
-            and int(version) < int(newer)
-        )
 
     def _encoding(self) -> str:
         return f"encoder {self.encoder!r} of dimension {self.dimension}"

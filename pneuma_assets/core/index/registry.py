@@ -113,13 +113,9 @@ class EngineKind(Protocol[Settings]):
         `building` opens what `begin_rebuild` has begun where readers still use the old index.
 
         Raises:
-            OlderRulesError: Only `renew` is needed, which the caller sees to.
             IndexMismatchError: It was not built with what is wanted.
             SearchIndexError: It cannot be opened, or there is none to ask.
         """
-
-    def renew(self, place: IndexPlace[Settings], found: Identity) -> None:
-        """Count the words again of an index that other rules of words built; no model is asked."""
 
     def inspect(self, place: IndexPlace[Settings]) -> IndexInfo | None:
         """Return what the index holds, whatever encoder built it; None if there is none."""
@@ -138,8 +134,11 @@ class EngineKind(Protocol[Settings]):
         many `tables` as the caller has found complete.
         """
 
-    def reindex(self, place: IndexPlace[Settings]) -> None:
+    def reindex(self, place: IndexPlace[Settings], built: Identity | None = None) -> None:
         """Rebuild the index with today's settings and analyzer; readers are not disturbed.
+
+        No model is asked. `built` is what an index of one machine was built with, be it the one
+        that is built beside; None: the index that is asked.
 
         Raises:
             SearchIndexError: There is no index, or it cannot be read.
@@ -198,9 +197,8 @@ def open_index(
         encoder: Name of the encoder.
         dimension: Length of one of its vectors.
         credentials: From `index_credentials`.
-        building: Open it for indexing, as `EngineKind.open` does. One that older rules of the
-            analyzer built is brought up to date, and so is one of this machine that another
-            analyzer built; no model is asked.
+        building: Open it for indexing, as `EngineKind.open` does. One of this machine that another
+            analyzer built is brought up to date; no model is asked.
 
     Raises:
         OtherIdentityError: The index was built with another encoder or analyzer; rebuild or
@@ -212,9 +210,9 @@ def open_index(
     try:
         return kind.open(place, wanted, building=building)
     except OtherIdentityError as error:
-        if not building or not _may_renew(config, error.found, wanted):
+        if not building or not _renews(config, error.found, wanted):
             raise
-        kind.renew(place, error.found)
+        kind.reindex(place, error.found)
     return kind.open(place, wanted, building=building)
 
 
@@ -255,14 +253,12 @@ def words_wait(config: IndexConfig, info: IndexInfo) -> bool:
         return False
     found = Identity(info.encoder, info.dimension, analyzer)
     wanted = Identity(info.encoder, info.dimension, analyzer_named(config.analyzer).name)
-    return _may_renew(config, found, wanted)
+    return _renews(config, found, wanted)
 
 
-def _may_renew(config: IndexConfig, found: Identity, wanted: Identity) -> bool:
+def _renews(config: IndexConfig, found: Identity, wanted: Identity) -> bool:
     """Tell whether counting the words again is all that is needed, and nobody has to say so."""
-    if found == wanted or not found.has_vectors_of(wanted):
-        return False
-    return found.is_older(wanted) or (begins_by_itself(config) and not wanted.is_older(found))
+    return begins_by_itself(config) and found != wanted and found.has_vectors_of(wanted)
 
 
 def may_have_index(config: IndexConfig, home: Path) -> bool:

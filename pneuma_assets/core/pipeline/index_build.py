@@ -10,7 +10,7 @@ from pneuma_assets.core.errors import (
     SearchIndexError,
 )
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.index.identity import NewerRulesError, OtherIdentityError
+from pneuma_assets.core.index.identity import OtherIdentityError
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.tables import TableState
 from pneuma_assets.core.tables import source_of
@@ -62,13 +62,10 @@ def rebuild_if_outdated(site: IndexBuild) -> bool:
     """Begin anew if another encoder is configured than built the index; tells whether it did.
 
     Only where that is the site's own affair. Raises what opening the index raises for any other
-    reason, such as damage, or rules of its analyzer that are newer than this program: of these
-    somebody should hear first.
+    reason, such as damage: of that somebody should hear first.
     """
     try:
         _ = site.building
-    except NewerRulesError:
-        raise
     except OtherIdentityError:
         if not site.begins_by_itself:
             raise

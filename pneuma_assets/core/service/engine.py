@@ -143,19 +143,13 @@ def _open_to_ask(
 def _open_once(
     loaded: LoadedDeployment, encoder: "Encoder", credentials: "Credentials"
 ) -> "tuple[SearchIndex, Encoder]":
-    from pneuma_assets.core.index.identity import (
-        NewerRulesError,
-        OlderRulesError,
-        OtherIdentityError,
-    )
+    from pneuma_assets.core.index.identity import OtherIdentityError
     from pneuma_assets.core.index.registry import open_as_built, open_index
     from pneuma_assets.core.models.encoder.known_encoders import open_remembered
 
     config, home = loaded.deployment.index, loaded.home
     try:
         return open_index(config, home, encoder.name, encoder.dimension, credentials), encoder
-    except (NewerRulesError, OlderRulesError):
-        raise
     except OtherIdentityError as error:
         built = error.found
         try:

@@ -163,7 +163,7 @@ def test_who_was_slower_than_a_replacement_is_told_to_ask_again(folder):
     """Whoever asks an engine does so; to be told that the index was closed would end it."""
     with closing(EmbeddedIndex(folder, OLD.encoder, OLD.dimension)) as index:
         slow, _ = index._current()
-        KIND.renew(place(folder), OLD)
+        KIND.reindex(place(folder), OLD)
         assert index.list_tables() == {}
         with pytest.raises(IndexMismatchError, match="ask again"), slow.reading():
             pass

@@ -9,7 +9,6 @@ from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.folder import discard
-from pneuma_assets.core.index.identity import NewerRulesError
 from pneuma_assets.core.index.registry import begin_rebuild, open_index, publish_index
 from pneuma_assets.core.pipeline.index_build import (
     publish_if_complete,
@@ -20,7 +19,6 @@ from pneuma_assets.core.pipeline.index_build import (
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Problem, TableRef
-from pneuma_assets.core.text.analysis import Analyzer
 from tests.support.index_blocks import replace_blocks
 
 
@@ -122,17 +120,6 @@ def test_where_others_share_the_index_somebody_has_to_say_so(site):
     with pytest.raises(IndexMismatchError, match="--rebuild"):
         rebuild_if_outdated(site)
     assert site.begun == 0
-
-
-def test_what_a_newer_program_built_is_left_to_it(site):
-    index = Site(site.folder)
-    site.close()
-    newer = Analyzer("english-99", "english")
-    EmbeddedIndex(site.folder.with_name("newer"), "words", 4, analyzer=newer).close()
-    index.folder = site.folder.with_name("newer")
-    with pytest.raises(NewerRulesError, match="upgrade"):
-        rebuild_if_outdated(index)
-    assert index.begun == 0
 
 
 def test_an_index_that_cannot_be_reached_is_not_begun_anew(site):

@@ -59,22 +59,6 @@ class ElasticsearchKind:
         """Open the index behind the alias, or the one being built; only indexing creates it."""
         return _open(place, wanted, building=building, create=building)
 
-    def renew(self, place: Place, found: Identity) -> None:
-        """Copy the index to one with today's rules, or begin again what is being built.
-
-        Whoever builds a half-built successor would go on with the old rules.
-        """
-
-        def rebuilding(client: Elasticsearch) -> bool:
-            index = resolve(client, place.settings.name)
-            successor = None if index is None else successor_of(client, index)
-            return successor is not None and not successor.copying
-
-        if _administer(place, rebuilding):
-            self.begin_rebuild(place, replace(found, analyzer=place.analyzer.name))
-        else:
-            self.reindex(place)
-
     def inspect(self, place: Place) -> IndexInfo | None:
         """Return what the index holds; a cluster that cannot be asked is a state of health.
 
@@ -136,7 +120,7 @@ class ElasticsearchKind:
 
         return _administer(place, finish)
 
-    def reindex(self, place: Place) -> None:
+    def reindex(self, place: Place, built: Identity | None = None) -> None:  # noqa: ARG002
         """Copy the index to one with today's settings and analyzer, and swap it in; no model.
 
         Readers are not disturbed; indexing has to wait. Interrupted, it goes on where it stopped
@@ -159,15 +143,15 @@ class ElasticsearchKind:
                     f"The index {old!r} is being rebuilt as {successor.index!r}: let "
                     "'pneuma-assets index' finish that first."
                 )
-            built = describe(client, old).identity
-            wanted = replace(built, analyzer=place.analyzer.name)
-            return old, begin_successor(client, config, wanted, old, copying=True), built
+            found = describe(client, old).identity
+            wanted = replace(found, analyzer=place.analyzer.name)
+            return old, begin_successor(client, config, wanted, old, copying=True), found
 
-        old, new, built = _administer(place, begin)
-        of_old = replace(place, analyzer=Analyzer(built.analyzer, None))  # reading asks no rules
+        old, new, found = _administer(place, begin)
+        of_old = replace(place, analyzer=Analyzer(found.analyzer, None))  # reading asks no rules
         with (
-            closing(_open(of_old, built, pinned=old)) as source,
-            closing(_open(place, built, pinned=new)) as target,
+            closing(_open(of_old, found, pinned=old)) as source,
+            closing(_open(place, found, pinned=new)) as target,
         ):
             copy_exactly(source, target)
         _administer(place, lambda client: publish(client, config.name, old, new))

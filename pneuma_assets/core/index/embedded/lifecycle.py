@@ -66,20 +66,6 @@ class EmbeddedKind:
                 folder = staging_path(folder)
         return EmbeddedIndex(folder, wanted.encoder, wanted.dimension, analyzer=place.analyzer)
 
-    def renew(self, place: Place, found: Identity) -> None:
-        """Rebuild the index with this analyzer; what readers have open stays readable.
-
-        Raises:
-            SearchIndexError: It cannot be read, or the new one not be written.
-        """
-        folder = _folder(place)
-        if identity_of(staging_path(folder)) == found:
-            folder = staging_path(folder)
-        finish_replacing(folder)
-        with closing(SqliteFile(folder / FILE_NAME, _LOCK_TIMEOUT)) as file, file.writing():
-            if file.is_current():  # no other process was faster, and nobody changes it meanwhile
-                replace_folder(folder, lambda begun: _build(folder, begun, found, place.analyzer))
-
     def inspect(self, place: Place) -> IndexInfo | None:
         """Return what the index holds, all of it checked; None if there is none."""
         info = inspect(_folder(place))
@@ -133,14 +119,29 @@ class EmbeddedKind:
             put_in_place(folder, fresh)
             return True
 
-    def reindex(self, place: Place) -> None:
-        """Rebuild the index with the configured analyzer."""
+    def reindex(self, place: Place, built: Identity | None = None) -> None:
+        """Rebuild the index with the configured analyzer; what readers have open stays readable.
+
+        Raises:
+            SearchIndexError: It cannot be read, or the new one not be written.
+        """
+        folder = _folder(place)
+        found = self._sound(place) if built is None else built
+        if identity_of(staging_path(folder)) == found:
+            folder = staging_path(folder)
+        finish_replacing(folder)
+        with closing(SqliteFile(folder / FILE_NAME, _LOCK_TIMEOUT)) as file, file.writing():
+            if file.is_current():  # no other process was faster, and nobody changes it meanwhile
+                replace_folder(folder, lambda begun: _build(folder, begun, found, place.analyzer))
+
+    def _sound(self, place: Place) -> Identity:
+        """Return what the index was built with; raises `SearchIndexError` where it is of no use."""
         info = self.inspect(place)
         if info is None:
             raise SearchIndexError("There is no search index yet: run 'pneuma-assets index'.")
         if not info.usable:
             raise SearchIndexError(f"The search index cannot be read: {info.health}.")
-        self.renew(place, Identity(info.encoder, info.dimension, info.details["analyzer"]))
+        return Identity(info.encoder, info.dimension, info.details["analyzer"])
 
 
 def _folder(place: Place) -> Path:
