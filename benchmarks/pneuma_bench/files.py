@@ -1,12 +1,13 @@
 """Files that are written whole, and files that keep what took long to make."""
 
+import json
 import sqlite3
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import BenchmarkError
@@ -52,6 +53,28 @@ def check_writable(path: Path) -> None:
             pass
     except OSError as error:
         raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file in UTF-8, whole or not at all; raises as `whole`."""
+    with whole(path) as stream:
+        stream.write(text.encode("utf-8", "replace"))
+
+
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write records as JSON, an object a line; raises as `whole`."""
+    with whole(path) as stream:
+        for one in records:
+            line = json.dumps(one, ensure_ascii=False, default=str)
+            stream.write(line.encode("utf-8", "replace") + b"\n")
+
+
+def kept_json(path: Path) -> Any:
+    """Return the value in a file of JSON; None where there is none, or it is damaged."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
 class KeptFile(Closing):

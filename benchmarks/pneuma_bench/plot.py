@@ -1,64 +1,24 @@
-"""Draws an ablation: a row a setting, a panel a figure, each with its interval."""
+"""Draws figures: the same values give the same file, whenever and wherever it is drawn."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.text.safe import printable
-from pneuma_bench.ablation import Compared
 from pneuma_bench.files import whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FORMATS = (".png", ".svg", ".pdf")
+    from pneuma_bench.ablation import Compared
 
+FORMATS = (".png", ".svg", ".pdf")
 _WORSE, _SAME, _BETTER = "#b2432f", "#6b7280", "#2f7d4f"
 _LONGEST = 48
 
 
-def draw(path: Path, compared: Sequence[Compared], metrics: Sequence[str]) -> None:
-    """Draw the settings' figures into a file of the format its name ends in.
-
-    A dot is a figure and a line its 95 % interval. It is grey where the interval of the difference
-    to the first setting, whose figure is the vertical line, holds 0.
-
-    Raises:
-        BenchmarkError: The format is not known, or the file cannot be written.
-    """
-    check_format(path)
-    from matplotlib.figure import Figure
-
-    height = 1.2 + 0.28 * len(compared)
-    figure = Figure(figsize=(3.0 + 3.2 * len(metrics), height), layout="constrained")
-    panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
-    for panel, metric in zip(panels, metrics, strict=True):
-        for row, one in enumerate(compared):
-            figures = one.outcome.figures
-            value, (low, high) = figures.values[metric], figures.intervals[metric]
-            colour = _colour(one, metric)
-            panel.plot([low, high], [row, row], color=colour, linewidth=1.5)
-            panel.plot([value], [row], "o", color=colour, markersize=5)
-        panel.axvline(
-            compared[0].outcome.figures.values[metric], color=_SAME, linewidth=0.8, linestyle=":"
-        )
-        panel.set_title(metric, parse_math=False)
-        panel.grid(visible=True, axis="x", linewidth=0.4)
-    names = [printable(one.outcome.name)[:_LONGEST] for one in compared]
-    panels[0].set_yticks(range(len(compared)), names, parse_math=False)
-    panels[0].invert_yaxis()
-    save(figure, path)
-
-
-def check_format(path: Path) -> None:
-    """Refuse a name that ends in no format that is drawn, with `BenchmarkError`."""
-    if path.suffix.lower() not in FORMATS:
-        raise BenchmarkError(f"{path} must end in one of: {', '.join(FORMATS)}")
-
-
 def save(figure: "Figure", path: Path) -> None:
-    """Write a figure in the format that the name ends in; the same figure gives the same file.
+    """Write a figure in the format that the name ends in, one of `FORMATS`.
 
     Missing folders are made, and the file is as it was until all is written.
 
@@ -73,8 +33,31 @@ def save(figure: "Figure", path: Path) -> None:
         figure.savefig(stream, format=ending[1:], dpi=150, metadata=dates.get(ending))
 
 
-def _colour(one: Compared, metric: str) -> str:
-    _, (low, high) = one.differences[metric]
-    if low <= 0 <= high:
-        return _SAME
-    return _BETTER if low > 0 else _WORSE
+def draw_compared(path: Path, compared: "Sequence[Compared]", metrics: Sequence[str]) -> None:
+    """Draw an ablation: a row a setting, a panel a figure.
+
+    A dot is a figure and a line its 95 % interval. It is grey where the interval of the difference
+    to the first setting, whose figure is the vertical line, holds 0.
+
+    Raises:
+        BenchmarkError: The file cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    height = 1.2 + 0.28 * len(compared)
+    figure = Figure(figsize=(3.0 + 3.2 * len(metrics), height), layout="constrained")
+    panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
+    for panel, metric in zip(panels, metrics, strict=True):
+        for row, one in enumerate(compared):
+            figures, (_, (low, high)) = one.outcome.figures, one.differences[metric]
+            colour = _SAME if low <= 0 <= high else _BETTER if low > 0 else _WORSE
+            panel.plot([*figures.intervals[metric]], [row, row], color=colour, linewidth=1.5)
+            panel.plot([figures.values[metric]], [row], "o", color=colour, markersize=5)
+        first = compared[0].outcome.figures.values[metric]
+        panel.axvline(first, color=_SAME, linewidth=0.8, linestyle=":")
+        panel.set_title(metric, parse_math=False)
+        panel.grid(visible=True, axis="x", linewidth=0.4)
+    names = [printable(one.outcome.name)[:_LONGEST] for one in compared]
+    panels[0].set_yticks(range(len(compared)), names, parse_math=False)
+    panels[0].invert_yaxis()
+    save(figure, path)

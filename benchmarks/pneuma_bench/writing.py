@@ -6,9 +6,7 @@ are hidden are not in the file.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from pneuma_assets.core.describe.documented import comments_of, documented_descriptions
 from pneuma_assets.core.errors import BenchmarkError, TableReadError
@@ -19,25 +17,10 @@ from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import Problem, TableRef
 from pneuma_bench.files import whole
 
-STAGE = "read"
-"""The stage of a table that is not in the file because it could not be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """How many tables a file has, and which ones it has not, and why."""
-
-    tables: int
-    problems: Sequence[Problem]
-
 
 def write_tables(
-    path: Path,
-    sources: Sequence[Source],
-    rows: int,
-    seed: int = 0,
-    known: Mapping[str, KnownIds] = MappingProxyType({}),
-) -> Written:
+    path: Path, sources: Sequence[Source], rows: int, seed: int, known: Mapping[str, KnownIds]
+) -> tuple[int, Sequence[Problem]]:
     """Write every table that can be read, a JSON object a line that `reading` takes.
 
     A table's id is the one that search shows, so that the same questions can be asked of the set
@@ -49,6 +32,9 @@ def write_tables(
         rows: Most rows of a table; of more, so many are drawn.
         seed: Decides which.
         known: The ids that tables have in the deployment's state, by source.
+
+    Returns:
+        How many tables the file has, and which ones it has not, and why.
 
     Raises:
         BenchmarkError: The file cannot be written, or there is no table for it.
@@ -67,7 +53,7 @@ def write_tables(
                 stream.write(_line(source, ref, rows, seed))
                 tables += 1
             except TableReadError as error:
-                problems.append(Problem(ref.table_id, STAGE, str(error)))
+                problems.append(Problem(ref.table_id, "read", str(error)))
             report("reading tables", done, len(listed))
         if not tables:
             first = f"; the first of {len(problems):,}: {problems[0].cause}" if problems else ""
@@ -75,7 +61,7 @@ def write_tables(
                 f"no table can be read, so {path} is not written{first}; "
                 "`pneuma-assets sources` says what there is"
             )
-    return Written(tables, problems)
+    return tables, problems
 
 
 def _line(source: Source, ref: TableRef, rows: int, seed: int) -> bytes:
@@ -83,14 +69,13 @@ def _line(source: Source, ref: TableRef, rows: int, seed: int) -> bytes:
     shown = [at for at, column in enumerate(table.columns) if not column.hidden]
     drawn = source.sample(ref, rows, seed) or ()
     contexts = source.contexts(ref)
-    said = [table.comment, *contexts.texts]
     described = documented_descriptions(table, contexts.glossaries) | comments_of(table)
     record = {
         "id": table.table_id,
         "name": [unescape(part) for part in table.table_id.split("/")[1:]],
         "columns": [table.columns[at].name for at in shown],
         "rows": [[row.cells[at] for at in shown] for row in drawn],
-        "contexts": [text for text in said if text.strip()],
+        "contexts": [text for text in (table.comment, *contexts.texts) if text.strip()],
         "described": [described[at].text if at in described else "" for at in shown],
     }
     line = json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from pneuma_assets.core.errors import BenchmarkError, ModelError
+from pneuma_assets.core.errors import BenchmarkError
 from pneuma_bench.generator.asking import UNIT, Ledger, ask_in_units
 from tests.support.fake_model import FakeLanguageModel
 
@@ -23,20 +23,21 @@ def asked(path, model, prompts=PROMPTS, **given):
         return ask_in_units(model, ledger, prompts, 20, version="v1", **given)
 
 
+def echoing():
+    return FakeLanguageModel(answers=lambda prompt: f"To {prompt}")
+
+
 def test_answers_stand_where_their_prompts_do_and_are_asked_for_once(path):
-    model = FakeLanguageModel(answers=lambda prompt: f"To {prompt}")
+    model = echoing()
     said = asked(path, model, [*PROMPTS, *PROMPTS[:3]])
     assert [one.text for one in said] == [f"To {one}" for one in [*PROMPTS, *PROMPTS[:3]]]
     assert [one.index for one in said] == [*range(len(PROMPTS) + 3)]
-    assert model.prompts == PROMPTS
     assert asked(path, model) == said[: len(PROMPTS)]
     assert model.prompts == PROMPTS
 
 
 @pytest.mark.parametrize(
-    "other",
-    [{"name": "other"}, {"stop": ["number"]}, {"prompts": PROMPTS[1:]}],
-    ids=["model", "stop", "prompts"],
+    "other", [{"name": "other"}, {"stop": ["number"]}, {"prompts": PROMPTS[1:]}]
 )
 def test_what_was_asked_otherwise_is_asked_anew(path, other):
     asked(path, FakeLanguageModel())
@@ -46,33 +47,25 @@ def test_what_was_asked_otherwise_is_asked_anew(path, other):
     assert model.prompts == prompts
 
 
-def test_problems_and_cut_answers_are_kept_as_they_are_by_one_run(path):
-    model = FakeLanguageModel(longest=5)
+def test_what_was_refused_is_asked_again_by_the_next_run_and_by_none_twice(path):
     prompts = ["too many words for this model here", "short one"]
     with Ledger(path) as ledger:
-        first = ask_in_units(model, ledger, prompts, 2, version="v1")
-        again = ask_in_units(FakeLanguageModel(), ledger, prompts, 2, version="v1")
-    assert [bool(one.problem) for one in first] == [True, False]
-    assert not first[1].whole
+        first, again = (
+            ask_in_units(FakeLanguageModel(longest=one), ledger, prompts, 2, version="v1")
+            for one in (5, None)
+        )
     assert again == first
-
-
-def test_what_was_refused_is_asked_again_by_the_next_run(path):
-    prompts = ["too many words for this model here", "short one"]
-    first = asked(path, FakeLanguageModel(longest=5), prompts)
-    refusing = FakeLanguageModel(longest=5)
-    assert asked(path, refusing, prompts) == first
-    assert refusing.prompts == prompts[:1]
-    mended = FakeLanguageModel(answers=lambda prompt: f"To {prompt}")
-    again = asked(path, mended, prompts)
+    assert ([bool(one.problem) for one in first], first[1].whole) == ([True, False], False)
+    with Ledger(path) as ledger:
+        mended = echoing()
+        again = ask_in_units(mended, ledger, prompts, 2, version="v1")
     assert mended.prompts == prompts[:1]
-    assert (again[0].text, again[0].problem, again[1]) == (f"To {prompts[0]}", None, first[1])
-    assert asked(path, FakeLanguageModel(fits=0), prompts) == again
+    assert (again[0].problem, again[1]) == (None, first[1])
 
 
-def ask_until_killed(path, units):
-    """Answer so many units, and be killed within the next."""
-    left = [units * UNIT + UNIT // 2]
+def ask_until_killed(path):
+    """Answer a unit, and be killed within the next."""
+    left = [UNIT + UNIT // 2]
 
     def answer(prompt):
         left[0] -= 1
@@ -83,29 +76,13 @@ def ask_until_killed(path, units):
     asked(path, FakeLanguageModel(answers=answer))
 
 
-@pytest.mark.parametrize("units", [0, 1, 2])
-def test_whoever_goes_on_after_a_kill_asks_for_the_rest_in_whole_units(path, units):
-    child = multiprocessing.get_context("spawn").Process(
-        target=ask_until_killed, args=(path, units)
-    )
+def test_whoever_goes_on_after_a_kill_asks_for_the_rest_in_whole_units(path):
+    child = multiprocessing.get_context("spawn").Process(target=ask_until_killed, args=(path,))
     child.start()
     child.join(60)
     assert child.exitcode == -signal.SIGKILL
-    model = FakeLanguageModel(answers=lambda prompt: f"To {prompt}")
+    model = echoing()
     assert [one.text for one in asked(path, model)] == [f"To {one}" for one in PROMPTS]
-    assert model.prompts == PROMPTS[units * UNIT :]
-
-
-def test_a_model_that_fails_loses_one_unit(path):
-    def answer(prompt):
-        if prompt == PROMPTS[UNIT + 1]:
-            raise ModelError("gone")
-        return "yes"
-
-    with pytest.raises(ModelError):
-        asked(path, FakeLanguageModel(answers=answer))
-    model = FakeLanguageModel(answers=lambda _: "yes")
-    assert {one.text for one in asked(path, model)} == {"yes"}
     assert model.prompts == PROMPTS[UNIT:]
 
 

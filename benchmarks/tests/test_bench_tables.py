@@ -33,10 +33,9 @@ def bench(*args):
 
 
 def test_a_lake_becomes_a_set_without_what_is_hidden(lake):
-    result = bench("--out", "t.jsonl", "--rows", 10, "--json")
+    result = bench("--out", "t.jsonl", "--rows", 10)
     assert result.exit_code == 0, result.output
-    said = json.loads(result.stdout)
-    assert (said["tables"], [one["table"] for one in said["problems"]]) == (2, ["lake/torn"])
+    assert result.stdout.startswith("2 tables written to t.jsonl\nleft out: lake/torn: ")
     (lake / "q.jsonl").write_text('{"question": "Who earns?", "tables": ["lake/hr/pay.2024"]}')
     dataset = read_files(lake / "t.jsonl", lake / "q.jsonl")
     (pay, rows), (long, drawn) = dataset.tables
@@ -51,13 +50,6 @@ def test_a_lake_becomes_a_set_without_what_is_hidden(lake):
     assert "salary" not in (lake / "t.jsonl").read_text()
 
 
-@pytest.mark.parametrize("out", [".", "..", "lake", "/"])
-def test_a_folder_is_no_file_to_write(lake, out):
-    result = bench("--out", out)
-    assert result.exit_code == 1, result.output
-    assert result.stderr == f"error: cannot write {out} (it is a folder); name a file\n"
-
-
 def test_the_same_seed_draws_the_same_rows(lake):
     for out, seed in (("a", 1), ("b", 1), ("c", 2)):
         assert bench("--out", out, "--rows", 10, "--seed", seed).exit_code == 0
@@ -69,6 +61,7 @@ def test_the_same_seed_draws_the_same_rows(lake):
     ("arguments", "code", "said"),
     [
         (["--source", "lak"], 2, "no source is called 'lak'; there are: lake"),
+        (["--out", "lake"], 1, "cannot write lake (it is a folder); name a file"),
         (["--out", "pneuma.yaml/t.jsonl"], 1, "cannot write pneuma.yaml/t.jsonl"),
         (["--rows", "0"], 2, "--rows"),
     ],

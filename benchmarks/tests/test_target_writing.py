@@ -1,6 +1,7 @@
 """A set is written in TARGET's format, and read from it again as the same set."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from benchmarks.tests.support.bench_sets import small_set
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_bench.reading import read_files
-from pneuma_bench.target.writing import Place, place_of, write_target
+from pneuma_bench.target.writing import Place, place_of, recalls_as_target, write_target
 
 
 def lines(path):
@@ -17,14 +18,14 @@ def lines(path):
 
 def test_what_is_written_is_read_as_the_same_set(tmp_path):
     dataset = small_set()
-    files = write_target(dataset, tmp_path)
-    again = read_files(files.corpus, files.queries)
+    corpus, queries, number = write_target(dataset, tmp_path)
+    again = read_files(corpus, queries)
     assert [again.spelled(t.table_id) for t, _ in again.tables] == [
         f"0.{dataset.spelled(t.table_id)}" for t, _ in dataset.tables
     ]
     assert [rows for _, rows in again.tables] == [rows for _, rows in dataset.tables]
     assert again.questions == dataset.questions[:-1]
-    assert (files.questions, files.left_out) == (7, 1)
+    assert number == len(again.questions) == 7
 
 
 def test_a_schema_is_a_database_and_a_question_may_need_several_tables(tmp_path):
@@ -32,17 +33,17 @@ def test_a_schema_is_a_database_and_a_question_may_need_several_tables(tmp_path)
     names = {t.table_id: ("geo", t.table_id.split("/")[1]) for t, _ in dataset.tables}
     named = _with_schema_ids(replace(dataset, names=names))
     assert place_of(named, "small/geo/geo.lakes") == Place("geo", "lakes")
-    files = write_target(named, tmp_path, "test")
-    *_, last = lines(files.queries)
+    corpus, queries, _ = write_target(named, tmp_path, "test")
+    *_, last = lines(queries)
     assert (last["database_id"], last["table_id"]) == ("geo", ["lakes", "rivers"])
-    assert all(isinstance(one["table_id"], list) for one in lines(files.queries))
-    assert lines(files.corpus)[0]["table"][0] == ["river", "length_km"]
-    assert all(isinstance(one["context"]["text"], str) for one in lines(files.corpus))
+    assert all(isinstance(one["table_id"], list) for one in lines(queries))
+    assert lines(corpus)[0]["table"][0] == ["river", "length_km"]
+    assert all(isinstance(one["context"]["text"], str) for one in lines(corpus))
 
 
 def test_one_table_a_question_is_a_text(tmp_path):
-    files = write_target(small_set().first(3), tmp_path)
-    assert [one["table_id"] for one in lines(files.queries)] == ["rivers", "lakes", "authors"]
+    _, queries, _ = write_target(small_set().first(3), tmp_path)
+    assert [one["table_id"] for one in lines(queries)] == ["rivers", "lakes", "authors"]
 
 
 def test_nulls_and_odd_texts_survive(tmp_path):
@@ -50,8 +51,8 @@ def test_nulls_and_odd_texts_survive(tmp_path):
     table, _ = dataset.tables[0]
     rows = [(None, "né\u2028|"), ("", '"')]
     odd = replace(dataset, tables=[(table, rows)])
-    files = write_target(odd, tmp_path)
-    assert read_files(files.corpus, files.queries).tables[0][1] == rows
+    corpus, queries, _ = write_target(odd, tmp_path)
+    assert read_files(corpus, queries).tables[0][1] == rows
 
 
 def test_a_question_over_two_databases_is_refused(tmp_path):
@@ -82,3 +83,16 @@ def _with_schema_ids(dataset):
 def test_a_split_that_the_package_has_not_is_refused(tmp_path):
     with pytest.raises(BenchmarkError, match="no split"):
         write_target(small_set(), tmp_path, "dev")
+
+
+@pytest.mark.parametrize(
+    ("found", "gold", "recall", "capped"),
+    [
+        ([["a", "b"], ["x", "y"]], [{"a"}, {"x", "p", "q", "r"}], 2 / 5, 2 / 3),
+        ([["x"]], [{"x", "y", "z"}], 1 / 3, 1),  # the cap is what was returned
+        ([[]], [{"x"}], 0, math.nan),
+        ([], [], math.nan, math.nan),
+    ],
+)
+def test_recall_counts_tables_not_questions(found, gold, recall, capped):
+    assert recalls_as_target(found, gold) == pytest.approx((recall, capped), nan_ok=True)

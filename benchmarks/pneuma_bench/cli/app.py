@@ -3,14 +3,7 @@
 import typer
 
 from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption
-from pneuma_bench.cli import (  # noqa: F401 (they add commands to the group)
-    ablate,
-    discovery,
-    generate,
-    paper,
-    run,
-    target,
-)
+from pneuma_bench.cli import discovery, generate, paper, run, target  # noqa: F401 (add commands)
 from pneuma_bench.cli.shared import app
 
 

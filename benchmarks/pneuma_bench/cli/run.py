@@ -1,52 +1,60 @@
-"""`pneuma-bench run` and `tables`: a set of tables is measured, or written."""
+"""`pneuma-bench run`, `ablate` and `tables`: a set of tables is measured, or written."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.measure import print_figures
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import print_json, print_line, showing_progress
+from pneuma_assets.cli.options import JsonOption, given_path
+from pneuma_assets.cli.output import print_json, print_line, print_table, showing_progress
 from pneuma_bench.cli.shared import (
+    AnswersOption,
     IdsAreNamesOption,
+    KeepOption,
     LeaveOutOption,
+    NarrateOption,
+    PlotOption,
     QueriesOption,
+    SeedOption,
+    SetOption,
+    TablesOption,
     app,
+    deployed,
     listed,
+    names,
     narrating,
+    path,
     read,
     settings_of,
 )
 
+if TYPE_CHECKING:
+    from pneuma_assets.core.config.load import LoadedDeployment
+    from pneuma_bench.ablation import Compared
+
 
 @app.command()
+@deployed
 def tables(
-    context: typer.Context,
-    out: Annotated[
-        Path, typer.Option(parser=given_path, metavar="T.jsonl", help="The file to write.")
-    ],
+    loaded: "LoadedDeployment",
+    out: Annotated[Path, path("T.jsonl", "The file to write.")],
     source: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Tables of this source only; may be given again."),
+        list[str] | None, names("NAME", "Tables of this source only; may be given again.")
     ] = None,
     rows: Annotated[
         int, typer.Option(min=1, max=100_000, help="Most rows of a table; of more, some are drawn.")
     ] = 1_000,
-    seed: Annotated[int, typer.Option(help="Decides which rows are drawn.")] = 0,
-    as_json: JsonOption = False,
-    home: HomeOption = None,
-    config: ConfigOption = None,
+    seed: SeedOption = 0,
 ) -> None:
     """Write the tables of the deployment's sources for `pneuma-bench run --tables`.
 
     They are read as indexing reads them, and columns that are hidden are left out.
     """
-    loaded = load(context, home, config)
     from pneuma_assets.core.service.state import has_state, open_store
     from pneuma_assets.core.sources.isolation.source import IsolatedSource
     from pneuma_bench.writing import write_tables
@@ -54,9 +62,8 @@ def tables(
     deployment = loaded.deployment
     known = {one.name: one.resolved(loaded.base) for one in deployment.sources}
     if unknown := [one for one in source or () if one not in known]:
-        raise UsageError(
-            f"no source is called {unknown[0]!r}; there are: {', '.join(known) or 'none'}"
-        )
+        there_are = ", ".join(known) or "none"
+        raise UsageError(f"no source is called {unknown[0]!r}; there are: {there_are}")
     with ExitStack() as stack, showing_progress(lasting=False):
         opened = [
             stack.enter_context(closing(IsolatedSource(known[one], os.environ, deployment.limits)))
@@ -66,13 +73,9 @@ def tables(
         if has_state(loaded, os.environ):
             store = stack.enter_context(open_store(loaded, os.environ))
             ids = {one.name: store.tables.ids(one.name) for one in opened}
-        written = write_tables(out, opened, rows, seed, ids)
-    if as_json:
-        problems = [{"table": one.subject, "cause": one.cause} for one in written.problems]
-        print_json({"tables": written.tables, "file": str(out), "problems": problems})
-        return
-    print_line(f"{written.tables:,} tables written to {out}")
-    for one in written.problems:
+        number, problems = write_tables(out, opened, rows, seed, ids)
+    print_line(f"{number:,} tables written to {out}")
+    for one in problems:
         print_line(f"left out: {one.subject}: {one.cause}")
 
 
@@ -81,13 +84,11 @@ DECISIONS = ("precision", "recall", "F1", "AUROC")
 
 
 @app.command()
+@deployed
 def run(
-    context: typer.Context,
+    loaded: "LoadedDeployment",
     queries: QueriesOption,
-    tables: Annotated[
-        Path,
-        typer.Option(parser=given_path, metavar="T.jsonl", help="Tables, a JSON object a line."),
-    ],
+    tables: TablesOption,
     k: Annotated[int | None, typer.Option("-k", "--k", help="Tables of an answer.")] = None,
     n: Annotated[int | None, typer.Option("-n", "--n", help="Candidates a side / k.")] = None,
     alpha: Annotated[
@@ -96,48 +97,31 @@ def run(
     judge: Annotated[
         bool | None, typer.Option("--judge/--no-judge", help="Let the model veto candidates.")
     ] = None,
-    narrate: Annotated[
-        bool, typer.Option("--narrate/--no-narrate", help="Have columns described, too.")
-    ] = False,
-    kinds: Annotated[
-        list[str] | None, typer.Option(metavar="KIND,...", help="Look in these documents only.")
-    ] = None,
+    narrate: NarrateOption = False,
+    kinds: Annotated[list[str] | None, names("KIND,...", "Look in these documents only.")] = None,
     without: Annotated[
-        list[str] | None, typer.Option(metavar="KIND,...", help="Do not look in these documents.")
+        list[str] | None, names("KIND,...", "Do not look in these documents.")
     ] = None,
     engine: Annotated[
         str | None, typer.Option(metavar="NAME", help="Search engine. [default: the deployment's]")
     ] = None,
-    more: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="A key of the deployment file, or of a question."
-        ),
-    ] = None,
+    more: SetOption = None,
     ids_are_names: IdsAreNamesOption = False,
     leave_out: LeaveOutOption = 0.0,
     threshold: Annotated[
         float, typer.Option(help="Score from which on a table counts as found, for precision.")
     ] = 0.5,
-    answers: Annotated[
-        Path | None,
-        typer.Option(parser=given_path, metavar="FILE", help="Write each answer, as JSON lines."),
-    ] = None,
+    answers: AnswersOption = None,
     keep: Annotated[
-        Path | None,
-        typer.Option(
-            parser=given_path,
-            metavar="DIR",
-            help="Keep embeddings and the index here; what is there and still true is not made "
-            "again.",
-        ),
+        Path | None, path("DIR", "Keep the index; what is there and still true is used.")
     ] = None,
     as_json: JsonOption = False,
-    home: HomeOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Index tables apart from everything else, ask the questions, and say how well they fared."""
-    options: dict[str, object] = {
+    from pneuma_assets.core.measure.evaluate import write_answers
+    from pneuma_bench.run import measure_apart
+
+    options: dict[str, Any] = {
         "k": k,
         "n": n,
         "alpha": alpha,
@@ -145,11 +129,7 @@ def run(
         "index.engine": engine,
     }
     options |= {"kinds": listed(kinds) or None, "without": listed(without) or None}
-    options |= settings_of(more or ())
-    loaded = load(context, home, config)
-    from pneuma_assets.core.measure.evaluate import write_answers
-    from pneuma_bench.run import measure_apart
-
+    options |= settings_of(more)
     with showing_progress():
         dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
         base = narrating(loaded.deployment, enabled=narrate)
@@ -159,20 +139,92 @@ def run(
     else:
         print_line(outcome.name)
         print_figures(outcome.figures, outcome.kinds, DECISIONS)
-        for line in _facts(outcome.facts):
-            print_line(line)
+        _print_facts(outcome.facts)
     if answers is not None:  # last: what took long is shown before this can fail
         write_answers(answers, outcome.answers, dataset.spelled)
 
 
-def _facts(facts: Mapping[str, Any]) -> list[str]:
+def _print_facts(facts: Mapping[str, Any]) -> None:
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in facts["blocks_by_kind"].items())
-    return [
+    print_line(
         f"{facts['questions']:,} questions, and {facts['unanswerable']:,} that no table answers; "
         f"precision, recall and F1 at a score of {facts['threshold']:g}, "
-        f"refused below a confidence of {facts['min_confidence']:g}",
+        f"refused below a confidence of {facts['min_confidence']:g}"
+    )
+    print_line(
         f"{facts['tables']:,} tables, {facts['blocks']:,} blocks ({kinds}), "
-        f"{facts['index_bytes'] / 1e6:,.1f} MB, engine {facts['engine']}",
-        f"a question: {facts['ms_p50']:.1f} ms (median), {facts['ms_p95']:.1f} ms (95 of 100)",
-        f"indexed in {facts['seconds_to_index']:.1f} s, {facts['texts_embedded']:,} texts embedded",
-    ]
+        f"{facts['index_bytes'] / 1e6:,.1f} MB, engine {facts['engine']}"
+    )
+    print_line(
+        f"a question: {facts['ms_p50']:.1f} ms (median), {facts['ms_p95']:.1f} ms (95 of 100); "
+        f"indexed in {facts['seconds_to_index']:.1f} s, {facts['texts_embedded']:,} texts embedded"
+    )
+
+
+@app.command()
+@deployed
+def ablate(
+    loaded: "LoadedDeployment",
+    queries: QueriesOption,
+    tables: TablesOption,
+    keep: KeepOption,
+    spec: Annotated[
+        Path | None,
+        typer.Argument(
+            parser=given_path,
+            metavar="[SPEC.yaml]",
+            show_default=False,
+            help="The settings to compare. [default: each kind of document left out, each weight "
+            "0, other values of alpha, n, k and the rows drawn]",
+        ),
+    ] = None,
+    metrics: Annotated[list[str] | None, names("NAME,...", "Shown. [default: R@1,R@10]")] = None,
+    plot: PlotOption = None,
+    narrate: NarrateOption = False,
+    ids_are_names: IdsAreNamesOption = False,
+    leave_out: LeaveOutOption = 0.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare settings on the same questions; a setting that was measured is not measured again.
+
+    Each difference to the default is that of the same questions, with its 95 % interval.
+    """
+    from pneuma_assets.core.measure.metrics import ranking_metrics
+    from pneuma_bench.ablation import compare, read_spec, usual_spec
+    from pneuma_bench.lab import Lab
+    from pneuma_bench.plot import draw_compared
+
+    shown, known = listed(metrics) or ["R@1", "R@10"], ranking_metrics()
+    if unknown := [name for name in shown if name not in known]:
+        raise UsageError(f"there is no figure {unknown[0]!r}; use some of: {', '.join(known)}")
+    chosen = usual_spec() if spec is None else read_spec(spec)
+    settings = chosen.settings(narrating(loaded.deployment, enabled=narrate))
+    dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
+    with showing_progress(), Lab(dataset, keep, os.environ) as lab:
+        compared = compare(lab, settings)
+    if as_json:
+        print_json([one.to_dict() for one in compared])
+    else:
+        _print_compared(compared, shown)
+    if plot is not None:  # last: what took long is shown before this can fail
+        draw_compared(plot, compared, shown)
+
+
+def _print_compared(compared: "Sequence[Compared]", metrics: Sequence[str]) -> None:
+    """Print a line a setting: each figure, its interval, and the difference to the first."""
+    headings = [part for name in metrics for part in (name, "95 %", "to default, 95 %")]
+    rows = []
+    for one in compared:
+        row = []
+        for name in metrics:
+            low, high = one.outcome.figures.intervals[name]
+            difference, (least, most) = one.differences[name]
+            row += [_short(one.outcome.figures.values[name]), f"{_short(low)}-{_short(high)}"]
+            row += [f"{_short(difference, '+')} {_short(least, '+')}..{_short(most, '+')}"]
+        rows.append([*row, one.outcome.name])
+    print_table([*headings, "setting"], rows, numbers=metrics)
+
+
+def _short(value: float, sign: str = "") -> str:
+    """Return three digits without the zero before the point, so that two figures fit a line."""
+    return f"{value:{sign}.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:{sign}.3f}"

@@ -1,14 +1,14 @@
 """The group that all commands are added to, and what several of them take and read."""
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pneuma_assets.cli.errors import CommandGroup, UsageError
-from pneuma_assets.cli.measure import QueriesOption as QueriesOption  # noqa: PLC0414 (for all here)
-from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.cli.options import ConfigOption, HomeOption, given_path, load
 
 if TYPE_CHECKING:
     from pneuma_assets.core.config.deployment import Deployment
@@ -24,12 +24,67 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
+
+def path(metavar: str, told: str, parser: Callable[[str], Path] = given_path) -> Any:
+    """Return an option that takes a path."""
+    return typer.Option(parser=parser, metavar=metavar, help=told)
+
+
+def names(metavar: str, told: str, *option: str) -> Any:
+    """Return an option of several texts, which may be given with commas; see `listed`."""
+    return typer.Option(*option, metavar=metavar, help=told)
+
+
+def _plotted(text: str) -> Path:
+    """Return the file of a plot; one that could not be drawn is told before what takes long."""
+    from pneuma_bench.plot import FORMATS
+
+    file = given_path(text)
+    if file.suffix.lower() not in FORMATS:
+        raise typer.BadParameter(f"{file} must end in one of: {', '.join(FORMATS)}")
+    return file
+
+
+TablesOption = Annotated[Path, path("T.jsonl", "Tables, a JSON object a line.")]
+QueriesOption = Annotated[Path, path("Q.jsonl", "Questions, a JSON object a line.")]
+KeepOption = Annotated[Path, path("DIR", "Keeps what was embedded and measured.")]
+PlotOption = Annotated[Path | None, path("FILE", "Draw it: .png, .svg or .pdf.", _plotted)]
+AnswersOption = Annotated[Path | None, path("FILE", "Write each answer, as JSON lines.")]
+SeedOption = Annotated[int, typer.Option(help="Decides what is drawn by chance.")]
+NarrateOption = Annotated[
+    bool, typer.Option("--narrate/--no-narrate", help="Have columns described, too.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    names("KEY=VALUE", "A key of the deployment file, or of a question.", "--set"),
+]
 IdsAreNamesOption = Annotated[
     bool, typer.Option("--ids-are-names", help="People know tables without a name by their ids.")
 ]
 LeaveOutOption = Annotated[
     float, typer.Option(min=0, max=1, help="Share of questions whose tables are left out.")
 ]
+
+
+def deployed(run: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that takes --home and --config, too, and loads the deployment they choose.
+
+    Args:
+        run: The command; its first parameter is the `LoadedDeployment`.
+    """
+
+    def loaded(
+        context: typer.Context, home: HomeOption = None, config: ConfigOption = None, **given: Any
+    ) -> None:
+        run(load(context, home, config), **given)
+
+    _, *own = inspect.signature(run).parameters.values()
+    *places, _ = inspect.signature(loaded).parameters.values()
+    shown = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *places)]
+    loaded.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    loaded.__annotations__ = {one.name: one.annotation for one in shown}
+    loaded.__name__, loaded.__doc__ = run.__name__, run.__doc__
+    return loaded
 
 
 def narrating(deployment: "Deployment", *, enabled: bool) -> "Deployment":
@@ -39,7 +94,7 @@ def narrating(deployment: "Deployment", *, enabled: bool) -> "Deployment":
     if not enabled:
         return deployment.model_copy(update={"narration": NarrationConfig()})
     if deployment.narration.model is None:
-        raise ConfigError("no model describes columns; name one in narration.model")
+        raise UsageError("no model describes columns; name one in narration.model")
     return deployment
 
 
@@ -51,12 +106,12 @@ def read(tables: Path, queries: Path, leave_out: float, *, ids_are_names: bool) 
     return dataset.leave_out(leave_out) if leave_out else dataset
 
 
-def settings_of(given: Sequence[str]) -> dict[str, Any]:
+def settings_of(given: Sequence[str] | None) -> dict[str, Any]:
     """Return what `--set KEY=VALUE` says; a value is read as in a deployment file."""
     import yaml
 
     settings = {}
-    for one in given:
+    for one in given or ():
         key, equals, value = one.partition("=")
         if not equals or not key.strip():
             raise UsageError(f"--set takes KEY=VALUE, such as sampling.rows=10, not {one!r}")
@@ -69,5 +124,5 @@ def settings_of(given: Sequence[str]) -> dict[str, Any]:
 
 def listed(given: Sequence[str] | None) -> list[str]:
     """Return the names in options that may be given several times, or with commas."""
-    names = [name.strip() for one in given or () for name in one.split(",")]
-    return [name for name in names if name]
+    several = [name.strip() for one in given or () for name in one.split(",")]
+    return [name for name in several if name]

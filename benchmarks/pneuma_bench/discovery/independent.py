@@ -7,24 +7,24 @@ gives a result answers, and the result is what a right answer consists of.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import duckdb
 
 from pneuma_assets.core.lineage.parse import UnreadableSQLError
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.text.safe import well_formed
-from pneuma_bench.discovery.records import AnswerCells, DiscoveryQuestion
-from pneuma_bench.generator.executing import Workbench, is_nothing
+from pneuma_bench.discovery.records import DiscoveryQuestion
+from pneuma_bench.generator.executing import Rows, Workbench, is_nothing
 from pneuma_bench.generator.queries import ALIKE, Condition, SqlQuery, Subject, subjects_of
 from pneuma_bench.generator.reading_back import names_in, read_made
 from pneuma_bench.sets import RetrievalSet
 
 MOST_ROWS = 1_000
 """Of the result of one table; where there are more, the question asks for a list, not for cells."""
-MOST_BYTES = 1_000_000
+_MOST_BYTES = 1_000_000
 """Of all cells of a question, as JSON."""
 
 NO_SQL = "it has no SQL that it was made of"
@@ -34,8 +34,7 @@ CUT = "its LIMIT takes some of several equal rows"
 LARGE = "its cells are too many, or too long"
 
 
-@dataclass(frozen=True, slots=True)
-class Independent:
+class Independent(NamedTuple):
     """The benchmark that was made of questions.
 
     Attributes:
@@ -57,7 +56,7 @@ class Independent:
 
 
 def independent_benchmark(
-    dataset: RetrievalSet, asked: Iterable[DiscoveryQuestion], most_rows: int = MOST_ROWS
+    dataset: RetrievalSet, asked: Sequence[DiscoveryQuestion], most_rows: int = MOST_ROWS
 ) -> Independent:
     """Run the query of each question on every table that has its columns.
 
@@ -70,7 +69,6 @@ def independent_benchmark(
     Raises:
         BenchmarkError: A table does not fit into memory.
     """
-    asked = list(asked)
     kept: list[DiscoveryQuestion] = []
     left_out: Counter[str] = Counter()
     more = fewer = 0
@@ -78,14 +76,14 @@ def independent_benchmark(
         candidates = _Candidates(dataset, bench, most_rows)
         for done, one in enumerate(asked, start=1):
             try:
-                cells = candidates.answers(one)
+                found = candidates.answers(one)
             except _LeftOutError as why:
                 left_out[str(why)] += 1
             else:
-                found = tuple(answer.tables[0] for answer in cells)
                 more += not set(one.tables).issuperset(found)
                 fewer += not set(found).issuperset(one.tables)
-                kept.append(replace(one, tables=found, cells=cells))
+                cells = [{"tables": [table], "rows": rows} for table, rows in found.items()]
+                kept.append(replace(one, tables=tuple(found), cells=cells))
             report("running queries on all tables", done, len(asked))
     return Independent(kept, dict(left_out.most_common()), more, fewer)
 
@@ -98,83 +96,71 @@ class _Candidates:
     """The tables of a set, by the names of their columns."""
 
     def __init__(self, dataset: RetrievalSet, bench: Workbench, most_rows: int) -> None:
-        self._dataset = dataset
-        self._bench = bench
-        self._most_rows = most_rows
+        self._dataset, self._bench, self._most_rows = dataset, bench, most_rows
         self._subjects = subjects_of(dataset)
         self._having: dict[str, set[int]] = defaultdict(set)
         for place, subject in enumerate(self._subjects):
             for name in subject.columns:
                 self._having[name.casefold()].add(place)
 
-    def answers(self, asked: DiscoveryQuestion) -> tuple[AnswerCells, ...]:
+    def answers(self, asked: DiscoveryQuestion) -> dict[str, Rows]:
         """Return the result of each table that gives one, those first that the file named."""
-        sql = _sql_of(asked)
+        sql = (asked.more.get("made") or {}).get("sql")
+        if not isinstance(sql, str):
+            raise _LeftOutError(NO_SQL)
+        sql = well_formed(sql)
         try:
             names = [name.casefold() for name in names_in(sql)]
-        except UnreadableSQLError as error:
-            raise _LeftOutError(UNREAD) from error
+        except UnreadableSQLError:
+            names = []
         if not names:
             raise _LeftOutError(UNREAD)
-        places = set.intersection(*(self._having.get(name, set()) for name in names))
-        given = {place: self._rows(sql, self._subjects[place]) for place in sorted(places)}
-        found = {
-            self._dataset.spelled(self._subjects[place].table_id): rows
-            for place, rows in given.items()
-            if rows
-        }
+        places = sorted(set.intersection(*(self._having.get(name, set()) for name in names)))
+        subjects = [self._subjects[place] for place in places]
+        given = [(self._dataset.spelled(one.table_id), self._rows(sql, one)) for one in subjects]
+        found = {table: rows for table, rows in given if rows}
         if not found:
-            unread = given and all(rows is None for rows in given.values())
+            unread = given and all(rows is None for _, rows in given)
             raise _LeftOutError(UNREAD if unread else NOTHING)
-        if len(json.dumps([*found.values()])) > MOST_BYTES:
+        if len(json.dumps([*found.values()])) > _MOST_BYTES:
             raise _LeftOutError(LARGE)
         named = [table for table in asked.tables if table in found]
-        return tuple(AnswerCells((one,), found[one]) for one in dict.fromkeys([*named, *found]))
+        return {table: found[table] for table in [*named, *found]}
 
-    def _rows(self, sql: str, subject: Subject) -> tuple[tuple[Any, ...], ...] | None:
+    def _rows(self, sql: str, subject: Subject) -> Rows | None:
         """Return what a table gives; nothing where it cannot, None where nobody can ask that."""
         try:
-            query = in_any_capitals(read_made(sql, subject), subject)
+            query = _in_any_capitals(read_made(sql, subject), subject)
             rows = [] if query is None else self._bench.rows(subject, query)
         except (UnreadableSQLError, duckdb.BinderException):
             return None
         if query is None or is_nothing(rows):
-            return ()
+            return []
         if self._bench.cuts_equal_rows(subject, query):
             raise _LeftOutError(CUT)
         if len(rows) > self._most_rows:
             raise _LeftOutError(LARGE)
-        return tuple(rows)
+        return rows
 
 
-def in_any_capitals(query: SqlQuery, subject: Subject) -> SqlQuery | None:
+def _in_any_capitals(query: SqlQuery, subject: Subject) -> SqlQuery | None:
     """Return a query whose equality of texts is one in any capitals.
 
     None where the table cannot answer it: it has texts where the query has a range or an aggregate
     of numbers, or numbers where the query has a text.
     """
+    conditions = [_condition(one, subject) for one in query.conditions]
+    fit = [one for one in conditions if one is not None]
     aggregated = [one.column for one in query.select if one.aggregate]
-    where = tuple(_condition(one, subject) for one in query.where)
-    having = query.having and _condition(query.having, subject)
-    if None in where or (query.having and having is None):
+    if len(fit) < len(conditions) or not all(subject.numeric[column] for column in aggregated):
         return None
-    if not all(subject.numeric[column] for column in aggregated):
-        return None
-    return replace(query, where=tuple(one for one in where if one is not None), having=having)
+    having = fit.pop() if query.having else None
+    return replace(query, where=tuple(fit), having=having)
 
 
 def _condition(one: Condition, subject: Subject) -> Condition | None:
-    values = [one.value, *([] if one.second is None else [one.second])]
     if subject.numeric[one.of.column]:
-        return one if not any(isinstance(value, str) for value in values) else None
+        return None if any(isinstance(value, str) for value in one.values) else one
     if one.of.aggregate or one.operator != "=":
         return None
     return replace(one, operator=ALIKE, value=str(one.value))
-
-
-def _sql_of(asked: DiscoveryQuestion) -> str:
-    made = asked.more.get("made")
-    sql = made.get("sql") if isinstance(made, Mapping) else None
-    if not isinstance(sql, str):
-        raise _LeftOutError(NO_SQL)
-    return well_formed(sql)

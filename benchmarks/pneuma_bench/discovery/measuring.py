@@ -1,65 +1,72 @@
-"""How well tables, sets of tables and cells are found (Octopus, section 7)."""
+"""How well tables, sets of tables and cells are found (Octopus, section 7).
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+Figures are means over questions (macro-averaged), with 95 % bootstrap intervals, as they stand in
+JSON: null where there was nothing to count.
+"""
 
-from pneuma_assets.core.errors import BenchmarkError
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pneuma_assets.core.answers.results import CellAnswer, Outcome, Usage
 from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.index.base import IndexFilter
+from pneuma_assets.core.measure.evaluate import Figures
+from pneuma_assets.core.measure.metrics import mean_intervals
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.search.results import TableResult
-from pneuma_bench.discovery.cells_found import (
-    Ask,
-    Asked,
-    CellFigures,
-    ask_all,
-    count_cells,
-)
+from pneuma_bench.discovery.cells import cell_texts
 from pneuma_bench.discovery.records import DiscoveryQuestion
-from pneuma_bench.discovery.shares import (
-    Desk,
-    FindsGroups,
-    FindsTables,
-    Macro,
-    macro,
-    or_null,
-    shares,
-)
 
-DEPTHS = (1, 5, 10, 20)
-TAUS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+if TYPE_CHECKING:
+    from pneuma_assets.core.service.workspace import Workspace
+
+PARTS = ("tables", "groups", "cells")
+NAMES = ("precision", "recall", "F1")
+DEPTHS, TAUS = (1, 5, 10, 20), (0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+GROUP_DEPTHS = (1, 5, 10)
 _AT_ONCE = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What comes of one rule by which tables are returned.
+def shares(found: Collection[str], wanted: Collection[str]) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of what was found for one question, all 0 of nothing.
 
-    Attributes:
-        rule: `k` or `tau`.
-        value: The number of results, or the least score.
-        tables: How many tables a question is given, on average.
-        figures: Macro precision, recall and F1.
+    Args:
+        found: What was.
+        wanted: What is right, not empty.
     """
+    right = len(set(found) & set(wanted))
+    precision, recall = right / max(1, len(set(found))), right / len(set(wanted))
+    return precision, recall, 2 * right / (len(set(found)) + len(set(wanted)))
 
-    rule: str
-    value: float
-    tables: float
-    figures: Macro
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return {self.rule: self.value, "tables": or_null(self.tables), **self.figures.to_dict()}
+def macro(each: Sequence[Sequence[float]], names: Sequence[str] = NAMES) -> dict[str, Any]:
+    """Return the number of questions, the mean of each figure over them, and the intervals.
+
+    Args:
+        each: Of each question, its figures.
+        names: What these are.
+    """
+    table = np.array(each, np.float64).reshape(-1, len(names))
+    columns = dict(zip(names, table.T, strict=True))
+    means = {n: float(one.mean()) if len(one) else math.nan for n, one in columns.items()}
+    figures = Figures(means, mean_intervals(columns), columns)
+    return {"questions": len(table), **figures.to_dict()}
 
 
 def measure_tables(
-    desk: FindsTables,
+    desk: "Workspace",
     questions: Sequence[DiscoveryQuestion],
     depths: Sequence[int] = DEPTHS,
     taus: Sequence[float] = TAUS,
-) -> list[Selection]:
-    """Return macro precision, recall and F1 of the tables found, for each k and each tau.
+) -> list[dict[str, Any]]:
+    """Return figures of the tables found, for each `k` and each `tau`, and how many tables that is.
 
     Scores of a question's results, as many as the largest k, are scaled so that the best is 1 and
     the last 0; tau keeps those that are at least as large (section 4.3 there). Copies of a result
@@ -70,150 +77,141 @@ def measure_tables(
     for some in chunks(asked, _AT_ONCE):
         answers += desk.ask_many([one.question for one in some], k=max(depths))
         report("asking for tables", len(answers), len(asked))
-    wanted = [one.tables for one in asked]
-    scaled = [_scaled(found) for found in answers]
-    selections = [
-        _selection("k", k, [_ids(found[:k]) for found in answers], wanted) for k in depths
+    rules: list[tuple[str, float, list[Sequence[TableResult]]]] = [
+        ("k", k, [found[:k] for found in answers]) for k in depths
     ]
-    for tau in taus:
-        kept = [
-            _ids(one for one, score in zip(found, scores, strict=True) if score >= tau)
-            for found, scores in zip(answers, scaled, strict=True)
-        ]
-        selections.append(_selection("tau", tau, kept, wanted))
-    return selections
+    rules += [("tau", tau, [_near_best(found, tau) for found in answers]) for tau in taus]
+    measured = []
+    for rule, value, kept in rules:
+        ids = [{i for one in found for i in (one.table_id, *one.copies)} for found in kept]
+        each = [shares(found, one.tables) for found, one in zip(ids, asked, strict=True)]
+        tables = fmean(map(len, ids)) if ids else None
+        measured.append({rule: value, "tables": tables, **macro(each)})
+    return measured
 
 
-def _scaled(found: Sequence[TableResult]) -> list[float]:
-    """Return the scores of results between 0 and 1, all 1 where they are equal."""
+def _near_best(found: Sequence[TableResult], tau: float) -> list[TableResult]:
+    """Return the results whose score, scaled between 0 and 1, is at least `tau`."""
     scores = [float(one.score) for one in found]
     low, high = min(scores, default=0.0), max(scores, default=0.0)
-    return [1.0 if high == low else (score - low) / (high - low) for score in scores]
-
-
-def _ids(found: Iterable[TableResult]) -> set[str]:
-    return {table_id for one in found for table_id in (one.table_id, *one.copies)}
-
-
-def _selection(
-    rule: str, value: float, found: Sequence[set[str]], wanted: Sequence[Sequence[str]]
-) -> Selection:
-    number = sum(map(len, found)) / len(found) if found else float("nan")
-    return Selection(rule, value, number, macro([*map(shares, found, wanted)]))
-
-
-GROUP_DEPTHS = (1, 5, 10)
-
-
-@dataclass(frozen=True, slots=True)
-class GroupFigures:
-    """What is counted of some questions.
-
-    Attributes:
-        needed: How many tables these need; None: all questions.
-        figures: `hit@k`, the share that has all of its tables in one of the first k sets, `exact@k`
-            the share that has one with no other table, and `tables` in the first set.
-    """
-
-    needed: int | None
-    figures: Macro
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return {"needed": self.needed, **self.figures.to_dict()}
+    scaled = [1.0 if high == low else (score - low) / (high - low) for score in scores]
+    return [one for one, score in zip(found, scaled, strict=True) if score >= tau]
 
 
 def measure_groups(
-    desk: FindsGroups, questions: Sequence[DiscoveryQuestion], depths: Sequence[int] = GROUP_DEPTHS
-) -> list[GroupFigures]:
-    """Return Hit@K of all questions, and of those that need so many tables.
+    desk: "Workspace", questions: Sequence[DiscoveryQuestion]
+) -> list[dict[str, Any]]:
+    """Return Hit@K of all questions, and of those that need so many tables (`needed`).
 
-    Questions that no table answers are not asked.
+    `hit@k` is the share that has all of its tables in one of the first k sets, `exact@k` the share
+    that has one with no other table, and `tables` the number in the first set. Questions that no
+    table answers are not asked.
     """
     asked = [one for one in questions if one.tables]
     each: list[tuple[int, list[float]]] = []
     for done, one in enumerate(asked, start=1):
-        found = [set(group.tables) for group in desk.find_groups(one.question, k=max(depths))]
-        each.append((len(one.tables), _counted(found, set(one.tables), depths)))
+        wanted = {*one.tables}
+        found = [{*group.tables} for group in desk.find_groups(one.question, k=max(GROUP_DEPTHS))]
+        hits = [float(any(wanted <= group for group in found[:k])) for k in GROUP_DEPTHS]
+        exact = [float(wanted in found[:k]) for k in GROUP_DEPTHS]
+        each.append((len(wanted), [*hits, *exact, float(len(found[0]) if found else 0)]))
         report("asking for sets of tables", done, len(asked))
-    names = [f"{what}@{k}" for what in ("hit", "exact") for k in depths] + ["tables"]
-    several = sorted({number for number, _ in each})
+    names = [f"{what}@{k}" for what in ("hit", "exact") for k in GROUP_DEPTHS] + ["tables"]
     return [
-        GroupFigures(
-            needed, macro([row for number, row in each if needed in (None, number)], names)
-        )
-        for needed in (None, *several)
+        {"needed": needed, **macro([row for n, row in each if needed in (None, n)], names)}
+        for needed in (None, *sorted({n for n, _ in each}))
     ]
 
 
-def _counted(found: Sequence[set[str]], wanted: set[str], depths: Sequence[int]) -> list[float]:
-    hits = [float(any(wanted <= one for one in found[:k])) for k in depths]
-    exact = [float(wanted in found[:k]) for k in depths]
-    return [*hits, *exact, float(len(found[0]) if found else 0)]
-
-
-PARTS = ("tables", "groups", "cells")
-"""What can be measured."""
-_NAMED = 5
+Ask = Callable[[str], CellAnswer]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What was measured; a part that was not is empty.
+class Asked:
+    """A question, its answer, and how many seconds that took."""
 
-    Attributes:
-        questions: How many questions the file has.
-        tables: Of each k and tau.
-        groups: Of all questions, and of those that need so many tables.
-        cells: Of answers in cells.
-        asked: These answers.
-    """
-
-    questions: int
-    tables: Sequence[Selection] = ()
-    groups: Sequence[GroupFigures] = ()
-    cells: CellFigures | None = None
-    asked: Sequence[Asked] = ()
+    question: DiscoveryQuestion
+    answer: CellAnswer
+    seconds: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures for JSON, of the parts that were measured."""
-        figures: dict[str, Any] = {"questions": self.questions}
-        figures |= {"tables": [one.to_dict() for one in self.tables]} if self.tables else {}
-        figures |= {"groups": [one.to_dict() for one in self.groups]} if self.groups else {}
-        return figures | ({"cells": self.cells.to_dict()} if self.cells else {})
+        """Return it for JSON: what was wanted, and the answer."""
+        wanted = {"tables": self.question.tables, "cells": self.question.cells}
+        return {**self.answer.to_dict(), **wanted, "seconds": self.seconds}
 
 
-def measure(
-    desk: Desk, questions: Sequence[DiscoveryQuestion], parts: Collection[str], ask: Ask
-) -> Measured:
-    """Return the figures of some parts.
+def asked_of_each_table(desk: "Workspace", k: int = 10, model: bool | None = None) -> Ask:
+    """Return what asks a desk about each of the first `k` tables by itself, as Octopus's peer."""
 
-    Args:
-        desk: Answers.
-        questions: What is asked.
-        parts: Some of `PARTS`.
-        ask: Answers in cells.
+    def ask(question: str) -> CellAnswer:
+        (found,) = desk.ask_many([question], k=k)
+        each = [
+            desk.answer(question, k=1, model=model, where=IndexFilter(tables=(one.table_id,)))
+            for one in found
+        ]
+        outcomes = {one.outcome for one in each}
+        order = (Outcome.ANSWERED, Outcome.NOT_WRITTEN, Outcome.REFUSED)
+        return replace(
+            each[0] if each else CellAnswer(question, Outcome.REFUSED),
+            outcome=next((one for one in order if one in outcomes), Outcome.REFUSED),
+            answers=tuple(answer for one in each for answer in one.answers),
+            problems=tuple(problem for one in each for problem in one.problems),
+            usage=Usage(*(sum(getattr(one.usage, name) for one in each) for name in _USAGE)),
+        )
+
+    return ask
+
+
+_USAGE = ("calls", "read", "written")
+
+
+def ask_all(ask: Ask, questions: Sequence[DiscoveryQuestion]) -> list[Asked]:
+    """Ask every question, also those that no table answers."""
+    asked = []
+    for done, one in enumerate(questions, start=1):
+        began = time.perf_counter()
+        answer = ask(one.question)
+        asked.append(Asked(one, answer, time.perf_counter() - began))
+        report("asking for cells", done, len(questions))
+    return asked
+
+
+def count_cells(asked: Sequence[Asked]) -> dict[str, Any]:
+    """Return what the answers to questions come to (section 7.3).
+
+    Figures of `cells` are of all answers to a question, `first` of its first one alone, both of the
+    questions whose right cells are known; what has no answer counts 0. `tables` are those that the
+    answers are from, of questions that tables answer. `outcomes` counts these by what they came to,
+    `unanswerable` the others; `made_by` what made first answers; `repaired` those that a model
+    wrote a second time; `usage`, `seconds` and `median` are of a question.
     """
-    asked = ask_all(ask, questions) if "cells" in parts else []
-    return Measured(
-        len(questions),
-        measure_tables(desk, questions) if "tables" in parts else (),
-        measure_groups(desk, questions) if "groups" in parts else (),
-        count_cells(asked) if asked else None,
-        asked,
-    )
+    known = [(one, cells) for one in asked if (cells := _cells(one.question.cells))]
+    answerable = [one for one in asked if one.question.tables]
+    firsts = [one.answer.answers[0] for one in asked if one.answer.answers]
+    seconds = [one.seconds for one in asked]
+    found = [{id_ for answer in one.answer.answers for id_ in answer.tables} for one in answerable]
+    wanted = [one.question.tables for one in answerable]
+    return {
+        "cells": macro([shares(_said(one.answer), cells) for one, cells in known]),
+        "first": macro([shares(_said(one.answer, 1), cells) for one, cells in known]),
+        "tables": macro([*map(shares, found, wanted)]),
+        "outcomes": _outcomes(answerable),
+        "unanswerable": _outcomes(one for one in asked if not one.question.tables),
+        "made_by": dict(Counter(one.made_by for one in firsts).most_common()),
+        "repaired": sum(one.repaired for one in firsts),
+        "usage": {name: fmean(getattr(one.answer.usage, name) for one in asked) for name in _USAGE},
+        "seconds": fmean(seconds),
+        "median": median(seconds),
+    }
 
 
-def check_known(path: Path, questions: Sequence[DiscoveryQuestion], ids: Collection[str]) -> None:
-    """Refuse questions whose tables are not those of the index.
+def _cells(answers: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    return cell_texts(row for one in answers for row in one["rows"])
 
-    Raises:
-        BenchmarkError: A question names a table that there is not, or there is no question.
-    """
-    if not questions:
-        raise BenchmarkError(f"{path} holds no question; write one JSON object a line")
-    unknown = sorted({table for one in questions for table in one.tables} - set(ids))
-    if unknown:
-        more = f" and {len(unknown) - _NAMED:,} more" if len(unknown) > _NAMED else ""
-        named = ", ".join(map(repr, unknown[:_NAMED]))
-        raise BenchmarkError(f"{path}: no indexed table has the id {named}{more}")
+
+def _said(answer: CellAnswer, most: int | None = None) -> frozenset[str]:
+    return cell_texts(row for one in answer.answers[:most] for row in one.rows)
+
+
+def _outcomes(asked: Iterable[Asked]) -> dict[str, int]:
+    return dict(Counter(str(one.answer.outcome) for one in asked).most_common())

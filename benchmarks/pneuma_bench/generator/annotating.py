@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import islice
 
 import numpy as np
+import numpy.typing as npt
 
 from pneuma_assets.core.relations.copies import ROWS_IN_COMMON, is_copy, overlap
 from pneuma_assets.core.relations.fingerprints import (
@@ -16,17 +17,12 @@ from pneuma_assets.core.relations.fingerprints import (
     cell_hashes,
     row_keys,
 )
-from pneuma_bench.generator.executing import Workbench
-from pneuma_bench.generator.queries import (
-    BETWEEN,
-    Condition,
-    Selected,
-    SqlQuery,
-    Subject,
-    Value,
-    counts_rows,
-)
+from pneuma_bench.generator.executing import Workbench, is_nothing
+from pneuma_bench.generator.queries import Condition, Selected, SqlQuery, Subject, counts_rows
 from pneuma_bench.generator.wording import words_of
+
+Places = Mapping[int, int]
+"""Columns of a table, each with where it is in another one."""
 
 _KEY_COLUMNS, _KEYS = 4, 4
 """Columns of the most different cells, and of each the lowest hashes, by which a table is found."""
@@ -35,22 +31,19 @@ _MOST_COMPARED = 24
 _CELLS_IN_COMMON = 0.5
 """Of the different cells of two columns, the share that both have if these may be one column: less
 than of rows, since the rows that differ may be the ones with rare cells."""
-
 _LEAST_PAIRED = 3
 """Columns that must hold the same, or all of a narrower table: of two alone, the numbers of plots
 and the numbers of points are alike by chance."""
 
 
-class Held:
+class _Held:
     """The cells of a table as hashes, of shape (columns, rows)."""
 
     def __init__(self, subject: Subject) -> None:
-        """Hash a table's cells."""
         self.subject = subject
-        width = len(subject.columns)
-        self.cells: Cells = np.zeros((width, len(subject.rows)), np.uint32)
-        for at in range(width):
-            texts = [None if row[at] is None else str(row[at]) for row in subject.rows]
+        self.cells: Cells = np.zeros((len(subject.columns), len(subject.rows)), np.uint32)
+        for at in range(len(subject.columns)):
+            texts = [None if one is None else str(one) for one in subject.values(at)]
             self.cells[at] = cell_hashes(texts)
         self.different = [np.unique(column) for column in self.cells]
 
@@ -60,30 +53,36 @@ class Held:
         columns = [at for at in range(len(self.cells)) if not counts_rows(self.subject, at)]
         return sorted(columns, key=lambda at: (-len(self.different[at]), at))
 
-    def rows_of(self, columns: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    @property
+    def keys(self) -> Mapping[int, None]:
+        """By what a table of the same cells is found."""
+        columns = (self.different[at] for at in self.order[:_KEY_COLUMNS])
+        return dict.fromkeys(key for column in columns for key in column[:_KEYS].tolist())
+
+    def rows_of(self, columns: Sequence[int]) -> npt.NDArray[np.uint64]:
         """Return hashes of the different rows of these columns, ascending."""
         return np.unique(row_keys(self.cells[list(columns)]))
 
-    def keys(self) -> Iterator[int]:
-        """Yield by what a table of the same cells is found."""
-        for at in self.order[:_KEY_COLUMNS]:
-            yield from self.different[at][:_KEYS].tolist()
+    def fingerprint(self, columns: Sequence[int]) -> Fingerprint:
+        """Return the fingerprint of some columns, named by their places among these."""
+        rows, names = self.rows_of(columns), np.arange(len(columns), dtype=np.uint64)
+        cells, lowest = self.cells[list(columns)], rows[:LOWEST_KEPT]
+        return Fingerprint(cells.shape[1], names, lowest, len(lowest) == len(rows), cells)
 
 
 class Twins:
-    """Finds the tables that hold a table's rows, whatever their columns are called."""
+    """Finds the tables of a set that hold a table's rows, whatever their columns are called."""
 
     def __init__(self, subjects: Sequence[Subject]) -> None:
-        """Take all tables of a set."""
-        self._held = [Held(one) for one in subjects]
+        self._held = [_Held(one) for one in subjects]
         self._places = {one.table_id: place for place, one in enumerate(subjects)}
         self._by_key: dict[int, list[int]] = defaultdict(list)
         for place, one in enumerate(self._held):
-            for key in dict.fromkeys(one.keys()):
+            for key in one.keys:
                 self._by_key[key].append(place)
-        self._known: dict[int, Mapping[int, Mapping[int, int]]] = {}
+        self._known: dict[int, Mapping[int, Places]] = {}
 
-    def of(self, subject: Subject) -> Mapping[int, Mapping[int, int]]:
+    def of(self, subject: Subject) -> Mapping[int, Places]:
         """Return the tables' places in the set, each with where the subject's columns are in it."""
         place = self._places[subject.table_id]
         if place not in self._known:
@@ -91,15 +90,13 @@ class Twins:
             self._known[place] = {other: found for other, found in pairs if found}
         return self._known[place]
 
-    def rows_shared(
-        self, subject: Subject, other: int, columns: Mapping[int, int]
-    ) -> tuple[int, float]:
+    def rows_shared(self, subject: Subject, other: int, columns: Places) -> tuple[int, float]:
         """Return how many different rows the smaller one has, and the share that both have.
 
         Args:
             subject: A table of the set.
             other: The place of another one.
-            columns: Which of them are looked at, each with where it is in the other.
+            columns: Which of them are looked at.
         """
         mine = self._held[self._places[subject.table_id]].rows_of([*columns])
         theirs = self._held[other].rows_of([*columns.values()])
@@ -108,37 +105,34 @@ class Twins:
         return fewer, both / fewer if fewer else 0.0
 
     def _beside(self, place: int) -> Sequence[int]:
-        mine = self._held[place]
-        rows = len(mine.subject.rows)
+        rows = len(self._held[place].subject.rows)
         found: dict[int, None] = {}
-        for key in dict.fromkeys(mine.keys()):
-            fit = (one for one in self._by_key[key] if one != place)
-            sizes = ((one, len(self._held[one].subject.rows)) for one in fit)
+        for key in self._held[place].keys:
+            others = (one for one in self._by_key[key] if one != place)
+            sizes = ((one, len(self._held[one].subject.rows)) for one in others)
             alike = (one for one, n in sizes if min(n, rows) >= ROWS_IN_COMMON * max(n, rows))
             found.update(dict.fromkeys(islice(alike, _MOST_COMPARED)))
         return sorted(found)
 
-    def _paired(self, place: int, there: int) -> Mapping[int, int]:
+    def _paired(self, place: int, there: int) -> Places:
         """Return which columns of two tables hold the same; none where too little is the same."""
         one, other = self._held[place], self._held[there]
-        mine: list[int] = []
-        theirs: list[int] = []
+        paired: dict[int, int] = {}
         for at in one.order:
             for to in _alike(one, other, at):
-                if to in theirs:
+                if to in paired.values():
                     continue
-                rows = one.rows_of([*mine, at]), other.rows_of([*theirs, to])
+                rows = one.rows_of([*paired, at]), other.rows_of([*paired.values(), to])
                 if overlap(*rows, whole=(True, True)) >= ROWS_IN_COMMON:
-                    mine.append(at)
-                    theirs.append(to)
+                    paired[at] = to
                     break
-        if len(mine) < min(_LEAST_PAIRED, len(one.order), len(other.order)):
+        if len(paired) < min(_LEAST_PAIRED, len(one.order), len(other.order)):
             return {}
-        same = is_copy(_fingerprint(one, mine), _fingerprint(other, theirs), related=False)
-        return dict(zip(mine, theirs, strict=True)) if same else {}
+        prints = one.fingerprint([*paired]), other.fingerprint([*paired.values()])
+        return paired if is_copy(*prints, related=False) else {}
 
 
-def _alike(one: Held, other: Held, at: int) -> Sequence[int]:
+def _alike(one: _Held, other: _Held, at: int) -> Sequence[int]:
     """Return the other's columns that may be this one, the likeliest first."""
     name, numeric = one.subject.columns[at].casefold(), one.subject.numeric[at]
     found = []
@@ -148,15 +142,6 @@ def _alike(one: Held, other: Held, at: int) -> Sequence[int]:
             if share >= _CELLS_IN_COMMON:
                 found.append((other.subject.columns[to].casefold() != name, -share, to))
     return [to for *_, to in sorted(found)]
-
-
-def _fingerprint(held: Held, columns: Sequence[int]) -> Fingerprint:
-    """Return the fingerprint of some columns, named by their places among these."""
-    rows = held.rows_of(columns)
-    names = np.arange(len(columns), dtype=np.uint64)
-    cells = held.cells[list(columns)]
-    lowest = rows[:LOWEST_KEPT]
-    return Fingerprint(cells.shape[1], names, lowest, len(lowest) == len(rows), cells)
 
 
 _ROWS_SHARED = 0.25
@@ -175,21 +160,17 @@ class Annotator:
     count, too, if what they name lies within what the column holds. Columns are the same if they
     are called the same, in the words of the question; if they only bear one name and people wrote
     other things about them, or if they bear other names, their rows must be the same (`Twins`).
+
+    Args:
+        subjects: The tables.
+        bench: Runs queries.
+        described: Whether questions call columns by what people wrote about them.
     """
 
     def __init__(
         self, subjects: Sequence[Subject], bench: Workbench, *, described: bool = False
     ) -> None:
-        """Take the tables that may answer.
-
-        Args:
-            subjects: The tables.
-            bench: Runs queries.
-            described: Whether questions call columns by what people wrote about them.
-        """
-        self._bench = bench
-        self._subjects = subjects
-        self._described = described
+        self._subjects, self._bench, self._described = subjects, bench, described
         self._twins = Twins(subjects)
         self._having: dict[str, set[int]] = defaultdict(set)
         for place, subject in enumerate(subjects):
@@ -205,37 +186,41 @@ class Annotator:
         """
         found = [
             other.table_id
-            for other, moved in self.elsewhere(query, subject)
-            if _holds_ranges(other, moved) and self._bench.answers(other, moved)
+            for other, moved in self._elsewhere(query, subject)
+            if _holds_ranges(other, moved) and not is_nothing(self._bench.rows(other, moved))
         ]
         return (subject.table_id, *found)
 
-    def elsewhere(self, query: SqlQuery, subject: Subject) -> Iterator[tuple[Subject, SqlQuery]]:
+    def _elsewhere(self, query: SqlQuery, subject: Subject) -> Iterator[tuple[Subject, SqlQuery]]:
         """Yield the other tables with such columns, and the query as it is asked of them."""
         names = [_folded(subject.columns[at]) for at in query.columns]
         twins = self._twins.of(subject)
         named = set.intersection(*(self._having[name] for name in names))
         for place in sorted(named | twins.keys()):
-            other = self._subjects[place]
+            other, paired = self._subjects[place], twins.get(place, {})
             if other.table_id == subject.table_id:
                 continue
-            theirs = _of_twin(query, twins.get(place, {}))
-            if theirs is None and place in named:
-                theirs = _columns_there(query, subject, other)
-                if theirs is not None and not self._means_the_same(subject, place, theirs):
-                    theirs = None
-            if theirs is not None:
+            if all(at in paired for at in query.columns):
+                yield other, _moved(query, paired)
+            elif place in named and (theirs := self._same_names(query, subject, place)):
                 yield other, _moved(query, theirs)
 
-    def _means_the_same(self, subject: Subject, place: int, theirs: Mapping[int, int]) -> bool:
-        """Tell whether columns of one name are one thing, by what is said of them or by rows."""
+    def _same_names(self, query: SqlQuery, subject: Subject, place: int) -> Places | None:
+        """Return where columns of the query's names are; None if they are of another meaning.
+
+        That is told by their type, by what is said of them, or by rows.
+        """
         other = self._subjects[place]
+        there = {_folded(name): at for at, name in reversed([*enumerate(other.columns)])}
+        found = {at: there[_folded(subject.columns[at])] for at in query.columns}
+        if any(subject.numeric[at] is not other.numeric[to] for at, to in found.items()):
+            return None
         if not self._described or all(
-            _called_alike(subject, at, other, theirs[at]) for at in theirs
+            _called_alike(subject, at, other, to) for at, to in found.items()
         ):
-            return True
-        different, shared = self._twins.rows_shared(subject, place, theirs)
-        return different >= _LEAST_ROWS and shared >= _ROWS_SHARED
+            return found
+        different, shared = self._twins.rows_shared(subject, place, found)
+        return found if different >= _LEAST_ROWS and shared >= _ROWS_SHARED else None
 
 
 def _called_alike(subject: Subject, at: int, other: Subject, there: int) -> bool:
@@ -245,40 +230,21 @@ def _called_alike(subject: Subject, at: int, other: Subject, there: int) -> bool
     return word in (one.casefold() for one in theirs)
 
 
-def _of_twin(query: SqlQuery, paired: Mapping[int, int]) -> Mapping[int, int] | None:
-    """Return where the query's columns are in a table of the same rows; None if not all are."""
-    if not all(at in paired for at in query.columns):
-        return None
-    return {at: paired[at] for at in query.columns}
-
-
 def _holds_ranges(subject: Subject, query: SqlQuery) -> bool:
     """Tell whether the numbers that conditions on rows name lie within what the columns hold."""
     for one in query.where:
         if one.operator == "=":
             continue
-        held = [row[one.of.column] for row in subject.rows]
-        numbers = [value for value in held if isinstance(value, int | float)]
-        named: list[Value] = [one.value]
-        if one.operator == BETWEEN and one.second is not None:
-            named.append(one.second)
-        within = (isinstance(value, int | float) for value in named)
-        if not numbers or not all(within):
+        known = [v for v in subject.values(one.of.column) if isinstance(v, int | float)]
+        named = [v for v in one.values if isinstance(v, int | float)]
+        if not known or len(named) < len(one.values):
             return False
-        if not all(min(numbers) <= value <= max(numbers) for value in named):  # type: ignore[operator]
+        if min(named) < min(known) or max(named) > max(known):
             return False
     return True
 
 
-def _columns_there(query: SqlQuery, subject: Subject, other: Subject) -> Mapping[int, int] | None:
-    """Return where the query's columns are in another table; None if one is of another type."""
-    places = {_folded(name): at for at, name in reversed([*enumerate(other.columns)])}
-    found = {at: places[_folded(subject.columns[at])] for at in query.columns}
-    alike = all(subject.numeric[at] is other.numeric[there] for at, there in found.items())
-    return found if alike else None
-
-
-def _moved(query: SqlQuery, to: Mapping[int, int]) -> SqlQuery:
+def _moved(query: SqlQuery, to: Places) -> SqlQuery:
     def selected(one: Selected) -> Selected:
         return replace(one, column=to[one.column])
 
@@ -289,8 +255,8 @@ def _moved(query: SqlQuery, to: Mapping[int, int]) -> SqlQuery:
         tuple(map(selected, query.select)),
         tuple(map(condition, query.where)),
         None if query.group_by is None else to[query.group_by],
-        None if query.having is None else condition(query.having),
-        None if query.order is None else replace(query.order, column=to[query.order.column]),
+        query.having and condition(query.having),
+        query.order and replace(query.order, column=to[query.order.column]),
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.relations.copies import KnownTable, find_copies
@@ -26,18 +27,17 @@ from pneuma_assets.core.text.sentences import sentence_ends
 from pneuma_bench.generator.datasheet import DATASHEET
 from pneuma_bench.sets import RetrievalSet
 
-MOST_READ = 40_000
+_MOST_READ = 40_000
 """Characters of a document; a passage is looked for in what people read first."""
-MOST_PASSAGES = 60
+_MOST_PASSAGES = 60
 """Of a table."""
-MOST_SENTENCES, MOST_WORDS, FEWEST_WORDS, MOST_CHARACTERS = 3, 60, 5, 600
+_MOST_SENTENCES, _MOST_WORDS, _FEWEST_WORDS, _MOST_CHARACTERS = 3, 60, 5, 600
 """Of a passage."""
-SILENT = frozenset({"arguments", "example", "examples", "keywords", "see also", "usage", "value"})
+_SILENT = frozenset({"arguments", "example", "examples", "keywords", "see also", "usage", "value"})
 """Headings under which documents show how to use something, and say nothing of a table."""
 _HEADING_WORDS = 6
 REFERENCES = frozenset({"bibliography", "citation", "further reading", "literature", "references"})
 """Headings under which papers and books are named."""
-
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _CODE = re.compile(
     r"<-|[=<>]=|%>%|\$\w|^\s*(?:#{2,}\s|library\(|data\(|import |from \w+ import |SELECT )"
@@ -51,13 +51,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What a document says in a few sentences.
-
-    Attributes:
-        table_id: Of the table that the document is beside.
-        heading: What stands over it; empty where nothing does.
-        text: Whole sentences, on one line.
-    """
+    """Whole sentences of a table's document, on one line, and the heading over them, if any."""
 
     table_id: str
     heading: str
@@ -65,7 +59,7 @@ class Passage:
 
     @property
     def shown(self) -> str:
-        """Return it as it is compared: the text, its heading before it."""
+        """It as it is compared: the text, its heading before it."""
         return f"{self.heading}: {self.text}" if self.heading else self.text
 
 
@@ -79,15 +73,12 @@ def passages_of(
     names = {name.casefold() for name in columns}
     found: dict[str, Passage] = {}
     for document in documents:
-        for heading, text in _paragraphs(document[:MOST_READ]):
-            if (
-                heading.casefold() in names | SILENT
-                or text.split(maxsplit=1)[0].casefold() in names
-            ):
-                continue
-            for some in _cut(text):
-                found.setdefault(some.casefold(), Passage(table_id, heading, some))
-    return list(found.values())[:MOST_PASSAGES]
+        for heading, text in _paragraphs(document[:_MOST_READ]):
+            first = text.split(maxsplit=1)[0].casefold()
+            if heading.casefold() not in names | _SILENT and first not in names:
+                for some in _cut(text):
+                    found.setdefault(some.casefold(), Passage(table_id, heading, some))
+    return list(found.values())[:_MOST_PASSAGES]
 
 
 def _paragraphs(document: str) -> Iterator[tuple[str, str]]:
@@ -98,7 +89,7 @@ def _paragraphs(document: str) -> Iterator[tuple[str, str]]:
     heading, marked = "", False
     for paragraph in _PARAGRAPH.split(document.replace("\r\n", "\n")):
         text, has_mark = _plain(paragraph), paragraph.lstrip().startswith("#")
-        in_example = heading.casefold() in SILENT and has_mark and not marked
+        in_example = heading.casefold() in _SILENT and has_mark and not marked
         if _is_heading(text) and not in_example:
             heading, marked = text.rstrip(":"), has_mark
         elif text:
@@ -108,11 +99,10 @@ def _paragraphs(document: str) -> Iterator[tuple[str, str]]:
 def sentences_of(text: str) -> list[str]:
     """Return the sentences of a text, the last one also where nothing ends it."""
     sentences, start = [], 0
-    for end in sentence_ends(text):
+    for end in (*sentence_ends(text), len(text)):
         sentences.append(text[start:end].strip())
         start = end
-    rest = text[start:].strip()
-    return [one for one in [*sentences, rest] if one]
+    return [one for one in sentences if one]
 
 
 def _plain(paragraph: str) -> str:
@@ -132,23 +122,17 @@ def _is_heading(text: str) -> bool:
 
 def _cut(text: str) -> Iterator[str]:
     """Yield runs of sentences that are neither too long nor too short to say something."""
-    run: list[str] = []
+    runs: list[list[str]] = [[]]
     for sentence in sentences_of(text):
-        words = len(" ".join([*run, sentence]).split())
-        if run and (len(run) == MOST_SENTENCES or words > MOST_WORDS):
-            yield from _said(run)
-            run = []
-        run.append(sentence)
-    yield from _said(run)
-
-
-def _said(sentences: Sequence[str]) -> Iterator[str]:
-    text = " ".join(sentences)
-    words = text.split()
-    if len(text) > MOST_CHARACTERS:
-        return
-    if FEWEST_WORDS <= len(words) <= MOST_WORDS and len(_WORD.findall(text)) >= len(words) / 2:
-        yield text
+        words = len(" ".join([*runs[-1], sentence]).split())
+        if runs[-1] and (len(runs[-1]) == _MOST_SENTENCES or words > _MOST_WORDS):
+            runs.append([])
+        runs[-1].append(sentence)
+    for run in map(" ".join, runs):
+        words = len(run.split())
+        fits = len(run) <= _MOST_CHARACTERS and _FEWEST_WORDS <= words <= _MOST_WORDS
+        if fits and len(_WORD.findall(run)) >= words / 2:
+            yield run
 
 
 _AT_ONCE = 256
@@ -168,24 +152,21 @@ class Pages:
 
     Attributes:
         passages: All, by table in the order of the set.
-        vectors: Of each passage.
+        of_table: The places of each table's passages.
         common: Words that they mostly write small.
+        near: How near each passage is to each of the 51 questions.
     """
 
     def __init__(self, dataset: RetrievalSet, encoder: Encoder) -> None:
         self._encoder = encoder
-        self.passages = [
-            passage
-            for table, _ in dataset.tables
-            for passage in passages_of(
-                table.table_id,
-                dataset.contexts.get(table.table_id, ()),
-                [column.name for column in table.columns],
-            )
-        ]
-        self._of_table: dict[str, list[int]] = defaultdict(list)
-        for place, passage in enumerate(self.passages):
-            self._of_table[passage.table_id].append(place)
+        self.passages: list[Passage] = []
+        self.of_table: dict[str, Sequence[int]] = {}
+        for table, _ in dataset.tables:
+            columns = [column.name for column in table.columns]
+            said = dataset.contexts.get(table.table_id, ())
+            start = len(self.passages)
+            self.passages += passages_of(table.table_id, said, columns)
+            self.of_table[table.table_id] = range(start, len(self.passages))
         texts = " ".join(passage.text for passage in self.passages)
         names = Counter(map(str.lower, _CAPITALISED.findall(texts)))
         small = Counter(_SMALL_WORD.findall(texts))
@@ -193,26 +174,25 @@ class Pages:
         parts = [(at, part) for at, one in enumerate(DATASHEET) for part in one.parts]
         self._question_of_part = np.array([at for at, _ in parts])
         self._parts = encoder.encode_queries([part for _, part in parts])
-        self.vectors = self.embedded([passage.shown for passage in self.passages])
+        vectors = self._embedded([passage.shown for passage in self.passages])
         self._usual = np.zeros(len(parts), np.float32)
         if self.passages:
-            self._usual = (self.vectors @ self._parts.T).mean(axis=0)
-        self.near = self.nearness(self.vectors)
+            self._usual = (vectors @ self._parts.T).mean(axis=0)
+        self.near = self._nearness(vectors)
 
-    def of_table(self, table_id: str) -> Sequence[int]:
-        """Return the places of a table's passages."""
-        return self._of_table.get(table_id, ())
-
-    def embedded(self, texts: Sequence[str]) -> Vector:
-        """Return texts as the encoder sees them."""
-        found = []
-        for start in range(0, len(texts), _AT_ONCE):
-            found.append(self._encoder.encode_documents(texts[start : start + _AT_ONCE]))
-            report("reading documents", min(start + _AT_ONCE, len(texts)), len(texts))
-        return np.concatenate(found) if found else np.empty((0, self._encoder.dimension), "f4")
-
-    def nearness(self, vectors: Vector) -> Vector:
+    def nearness(self, texts: Sequence[str]) -> Vector:
         """Return how near each text is to each of the 51 questions, shape (texts, 51)."""
+        return self._nearness(self._embedded(texts))
+
+    def _embedded(self, texts: Sequence[str]) -> Vector:
+        found, done = [np.empty((0, self._encoder.dimension), np.float32)], 0
+        for some in chunks(texts, _AT_ONCE):
+            found.append(self._encoder.encode_documents(some))
+            done += len(some)
+            report("reading documents", done, len(texts))
+        return np.concatenate(found)
+
+    def _nearness(self, vectors: Vector) -> Vector:
         parts = vectors @ self._parts.T - self._usual
         whole = np.stack(
             [parts[:, self._question_of_part == at].max(axis=1) for at in range(len(DATASHEET))],
@@ -222,7 +202,7 @@ class Pages:
         return less
 
 
-CONTAINED = 0.8
+_CONTAINED = 0.8
 """Of a sentence's words, weighed by how rare they are, the share from which on another table's
 passage says the same."""
 
@@ -230,20 +210,22 @@ passage says the same."""
 class Saying:
     """Which passages say what a sentence says, by their words."""
 
-    def __init__(self, pages: Pages) -> None:
-        self._pages = pages
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._passages = passages
         self._having: dict[str, list[int]] = defaultdict(list)
-        for place, passage in enumerate(pages.passages):
+        for place, passage in enumerate(passages):
             for term in {*ENGLISH.terms(passage.text)}:
                 self._having[term].append(place)
 
-    def shares(self, sentence: str) -> dict[str, float]:
-        """Return by table how much of a sentence its best passage says, from 0 to 1.
+    def others(self, sentence: str, table_id: str) -> list[str]:
+        """Return the other tables of which a passage says as much as a sentence of this one.
 
         A passage without one of the sentence's numbers says nothing of it.
         """
-        terms = {*ENGLISH.question_terms(sentence)}
-        weights = {term: self._weight(term) for term in sorted(terms)}
+        weights = {
+            term: math.log(1 + len(self._passages) / (1 + len(self._having.get(term, ()))))
+            for term in sorted({*ENGLISH.question_terms(sentence)})
+        }
         total = math.fsum(weights.values())
         found: dict[int, list[float]] = defaultdict(list)
         numbers: Counter[int] = Counter()
@@ -251,21 +233,14 @@ class Saying:
             for place in self._having.get(term, ()):
                 found[place].append(weight)
                 numbers[place] += term.isdigit()
-        needed = sum(term.isdigit() for term in terms)
-        best: dict[str, float] = {}
-        for place, some in found.items():
-            if numbers[place] == needed and total:
-                table_id = self._pages.passages[place].table_id
-                best[table_id] = max(best.get(table_id, 0.0), round(math.fsum(some) / total, 6))
-        return best
-
-    def others(self, sentence: str, table_id: str) -> list[str]:
-        """Return the other tables of which a passage says as much as a sentence of this one."""
-        shares = sorted(self.shares(sentence).items())
-        return [one for one, share in shares if one != table_id and share >= CONTAINED]
-
-    def _weight(self, term: str) -> float:
-        return math.log(1 + len(self._pages.passages) / (1 + len(self._having.get(term, ()))))
+        needed = sum(term.isdigit() for term in weights)
+        saying = {
+            self._passages[place].table_id
+            for place, some in found.items()
+            if numbers[place] == needed and total
+            and round(math.fsum(some) / total, 6) >= _CONTAINED
+        }  # fmt: skip
+        return sorted(saying - {table_id})
 
 
 def copies_of(dataset: RetrievalSet) -> dict[str, tuple[str, ...]]:

@@ -4,8 +4,8 @@ Pneuma's authors run none of theirs, and so ask for the average of a code, or fo
 record". Here a question is one that has an answer, and whose every part matters to it.
 """
 
-from collections import OrderedDict
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import duckdb
@@ -13,11 +13,10 @@ import pyarrow as pa
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.sources.duckdb.session import quote_identifier, reason, settings
+from pneuma_assets.core.sources.duckdb.session import reason, settings
 from pneuma_bench.generator.queries import Order, SqlQuery, Subject
 
-_KEPT = 64
-"""Tables that are held ready."""
+Rows = list[tuple[Any, ...]]
 _TABLE = "t"
 
 
@@ -33,32 +32,33 @@ class Workbench(Closing):
         # After the folder for what does not fit into memory, which could not be set behind it.
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
-        self._kept: OrderedDict[str, pa.Table] = OrderedDict()
 
-    def rows(self, subject: Subject, query: SqlQuery) -> list[tuple[Any, ...]]:
+    def rows(self, subject: Subject, query: SqlQuery) -> Rows:
         """Return what a query gives."""
         return self._ask(subject, query.sql(_names(subject), _TABLE))
-
-    def answers(self, subject: Subject, query: SqlQuery) -> bool:
-        """Tell whether a query gives anything but nothing."""
-        return not is_nothing(self.rows(subject, query))
 
     def why_not(self, subject: Subject, query: SqlQuery) -> str:
         """Return why a query asks for nothing in this table; empty if it does ask for something."""
         if not (query.where or query.having or query.order):
-            alone = len(query.columns) == 1 < len(subject.columns)
-            plain = not any(one.aggregate for one in query.select)
-            if plain or alone:
-                return "asks for every row" if plain else "asks about one column alone"
+            if not any(one.aggregate for one in query.select):
+                return "asks for every row"
+            if len(query.columns) == 1 < len(subject.columns):
+                return "asks about one column alone"
         rows = self.rows(subject, query)
         if is_nothing(rows):
             return "no value" if rows else "no row"
+        return self._why_idle(subject, query, rows)
+
+    def _why_idle(self, subject: Subject, query: SqlQuery, rows: Rows) -> str:
+        """Return which part of a query changes nothing, or nothing that is sure."""
         if query.where and self._is_idle(subject, query):
             return "where keeps every row"
         if query.having and len(rows) == len(self.rows(subject, replace(query, having=None))):
             return "having keeps every group"
-        if query.order and self._is_tied(subject, query, query.order):
-            return "tie at the limit"
+        if query.order:
+            found = self._first(subject, query, query.order)
+            if len(found) <= query.order.limit or found[-1] == found[-2]:
+                return "tie at the limit"
         return ""
 
     def cuts_equal_rows(self, subject: Subject, query: SqlQuery) -> bool:
@@ -79,21 +79,16 @@ class Workbench(Closing):
         (kept,) = self._ask(subject, f"SELECT {counts} FROM {_TABLE}")
         return len(subject.rows) in kept
 
-    def _is_tied(self, subject: Subject, query: SqlQuery, order: Order) -> bool:
-        """Tell whether other rows could be among the first just as well, or there are no others."""
-        found = self._first(subject, query, order)
-        return len(found) <= order.limit or found[-1] == found[-2]
-
-    def _first(self, subject: Subject, query: SqlQuery, order: Order) -> list[tuple[Any, ...]]:
+    def _first(self, subject: Subject, query: SqlQuery, order: Order) -> Rows:
         """Return by what the rows are ordered that a LIMIT takes, and of one row more."""
         names = _names(subject)
-        by = quote_identifier(names[order.column])
+        by = names[order.column]
         where = " AND ".join([f"{by} IS NOT NULL", *(one.sql(names) for one in query.where)])
         first = replace(order, limit=order.limit + 1).sql(names)
         return self._ask(subject, f"SELECT {by} FROM {_TABLE} WHERE {where} {first}")
 
-    def _ask(self, subject: Subject, sql: str) -> list[tuple[Any, ...]]:
-        self._connection.register(_TABLE, self._loaded(subject))
+    def _ask(self, subject: Subject, sql: str) -> Rows:
+        self._connection.register(_TABLE, _arrow(subject))
         try:
             return self._connection.execute(sql).fetchall()
         except duckdb.OutOfMemoryException as error:
@@ -101,29 +96,21 @@ class Workbench(Closing):
                 f"{subject.table_id} cannot be asked: {reason(error)}; give fewer rows of it"
             ) from error
 
-    def _loaded(self, subject: Subject) -> pa.Table:
-        found = self._kept.pop(subject.table_id, None)
-        if found is None:
-            found = _arrow(subject)
-        self._kept[subject.table_id] = found
-        if len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
-        return found
-
 
 def _names(subject: Subject) -> list[str]:
     """Return names of ours for the columns: two may be called the same, but for capitals."""
     return [f"c{at}" for at in range(len(subject.columns))]
 
 
+@lru_cache(64)
 def _arrow(subject: Subject) -> pa.Table:
     columns = [
-        pa.array([row[at] for row in subject.rows], pa.float64() if number else pa.string())
+        pa.array(subject.values(at), pa.float64() if number else pa.string())
         for at, number in enumerate(subject.numeric)
     ]
     return pa.table(columns, names=_names(subject))
 
 
-def is_nothing(rows: list[tuple[Any, ...]]) -> bool:
+def is_nothing(rows: Rows) -> bool:
     """Tell whether no cell of a result holds anything, as of an aggregate over no row."""
     return all(cell is None for row in rows for cell in row)

@@ -10,17 +10,16 @@ import re
 
 from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.text.safe import harmless, one_line
-from pneuma_bench.generator.queries import SqlQuery, Subject, Value
+from pneuma_bench.generator.queries import SqlQuery, Subject
 
 VERSION = "content 1"
 """Of all prompts; with another one, nothing that was answered before is taken for an answer."""
 STOP = ("\n\n",)
 LONGEST = 500
 """Characters of a question; one that quotes more than that is none."""
-SHOWN_ROWS = 3
-MOST_COLUMNS = 40
+_SHOWN_ROWS = 3
+_MOST_COLUMNS = 40
 """Of a wider table the first ones are shown, and those that the query names."""
-
 _NAME, _DESCRIPTION, _CELL = 64, 80, 30
 _LABEL = re.compile(
     r"^\W*(?:question|plain|rewritten|in other words)[^:?]{0,40}:\W*", re.IGNORECASE
@@ -28,34 +27,46 @@ _LABEL = re.compile(
 _QUOTES = "\"'`*\u201c\u201d "
 _FEWEST_WORDS = 4
 
+# Without examples, a small model rewrites nothing, or answers the question.
+_REWRITE = """\
+Rewrite a stiff question in natural English. Keep every number, name and value, and add nothing. \
+For example:
+"What is the average weight in tons where the number of cylinders is 4 and the miles per gallon is \
+more than 20?" becomes "How many tons do cars of 4 cylinders and more than 20 miles per gallon \
+weigh on average?"
+"For each department with a total salary of more than 5000, what is the total salary?" becomes \
+"Which departments have a total salary of more than 5000, and what is that total?"
+"What are the name and the year of birth where the city is Rome?" becomes "Who lives in Rome, and \
+in which year were they born?"
+Now rewrite this question, and answer with the new question alone:
+"{question}\""""
 
-_EXAMPLES = (
-    (
-        "What is the average weight in tons where the number of cylinders is 4 and the miles per "
-        "gallon is more than 20?",
-        "How many tons do cars of 4 cylinders and more than 20 miles per gallon weigh on average?",
-    ),
-    (
-        "For each department with a total salary of more than 5000, what is the total salary?",
-        "Which departments have a total salary of more than 5000, and what is that total?",
-    ),
-    (
-        "What are the name and the year of birth where the city is Rome?",
-        "Who lives in Rome, and in which year were they born?",
-    ),
-)
-"""Without examples, a small model rewrites nothing, or answers the question."""
+_BACK = """\
+Write the SQL query that answers a question about a table. It has this form, of which parts may be \
+missing:
+SELECT columns, or MAX, MIN, AVG or SUM of a column
+WHERE conditions with =, <, > or BETWEEN, joined by AND
+GROUP BY a column HAVING a condition with MAX, MIN, AVG or SUM
+ORDER BY a column LIMIT a number
+There is no FROM. Write column names in double quotes, as the table has them. "Average" means AVG, \
+"total" means SUM, "highest" means MAX and "lowest" means MIN, but "the 3 rows with the highest" \
+means ORDER BY DESC LIMIT 3. Answer with the SQL alone.
+
+A table has these columns:
+/*
+{columns}
+*/
+Some of its rows:
+/*
+{rows}
+*/
+Question: {question}
+SQL:"""
 
 
 def rewrite_prompt(question: str) -> str:
     """Ask for a question of the template in other words."""
-    examples = "".join(f'"{stiff}" becomes "{plain}"\n' for stiff, plain in _EXAMPLES)
-    return (
-        "Rewrite a stiff question in natural English. Keep every number, name and value, and add "
-        f"nothing. For example:\n{examples}"
-        "Now rewrite this question, and answer with the new question alone:\n"
-        f'"{harmless(question, LONGEST)}"'
-    )
+    return _REWRITE.format(question=harmless(question, LONGEST))
 
 
 def back_prompt(question: str, query: SqlQuery, subject: Subject) -> str:
@@ -63,19 +74,20 @@ def back_prompt(question: str, query: SqlQuery, subject: Subject) -> str:
 
     They are shown among all others; of a very wide table they would not be there else.
     """
-    return (
-        "Write the SQL query that answers a question about a table. It has this form, of which "
-        "parts may be missing:\n"
-        "SELECT columns, or MAX, MIN, AVG or SUM of a column\n"
-        "WHERE conditions with =, <, > or BETWEEN, joined by AND\n"
-        "GROUP BY a column HAVING a condition with MAX, MIN, AVG or SUM\n"
-        "ORDER BY a column LIMIT a number\n"
-        'There is no FROM. Write column names in double quotes, as the table has them. "Average" '
-        'means AVG, "total" means SUM, "highest" means MAX and "lowest" means MIN, but "the 3 rows '
-        'with the highest" means ORDER BY DESC LIMIT 3. Answer with the SQL alone.\n\n'
-        f"A table has these columns:\n{_table(query, subject)}\n"
-        f"Question: {harmless(question, LONGEST)}\n"
-        "SQL:"
+    places = sorted({*range(len(subject.columns))[:_MOST_COLUMNS], *query.columns})
+    columns = []
+    for at in places:
+        said = harmless(subject.described.get(at, ""), _DESCRIPTION)
+        name = harmless(subject.columns[at], _NAME)
+        columns.append(f'"{name}": {said}' if said else f'"{name}"')
+    rows = [
+        " | ".join(harmless("" if row[at] is None else str(row[at]), _CELL) for at in places)
+        for row in map(
+            subject.rows.__getitem__, sample_positions(len(subject.rows), _SHOWN_ROWS, 0)
+        )
+    ]
+    return _BACK.format(
+        columns="\n".join(columns), rows="\n".join(rows), question=harmless(question, LONGEST)
     )
 
 
@@ -90,23 +102,3 @@ def read_question(text: str) -> str:
         if question.endswith("?") and len(question.split()) >= _FEWEST_WORDS:
             return question if len(question) <= LONGEST else ""
     return ""
-
-
-def _table(query: SqlQuery, subject: Subject) -> str:
-    """Show a table's columns with what people wrote about them, and some rows."""
-    columns = sorted({*range(len(subject.columns))[:MOST_COLUMNS], *query.columns})
-    names = [f'"{harmless(subject.columns[at], _NAME)}"{_said(subject, at)}' for at in columns]
-    rows = [
-        " | ".join(harmless("" if row[at] is None else str(row[at]), _CELL) for at in columns)
-        for row in _rows(subject)
-    ]
-    return "/*\n" + "\n".join(names) + "\n*/\nSome of its rows:\n/*\n" + "\n".join(rows) + "\n*/"
-
-
-def _said(subject: Subject, at: int) -> str:
-    said = harmless(subject.described.get(at, ""), _DESCRIPTION)
-    return f": {said}" if said else ""
-
-
-def _rows(subject: Subject) -> list[tuple[Value | None, ...]]:
-    return [subject.rows[at] for at in sample_positions(len(subject.rows), SHOWN_ROWS, 0)]

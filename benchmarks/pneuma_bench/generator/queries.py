@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.duckdb.session import quote_identifier
-from pneuma_assets.core.tables import Table
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_bench.sets import RetrievalSet
 
@@ -16,13 +14,12 @@ Value = float | int | str
 
 EMPTY = frozenset({"", "-", "na", "n/a", "nan", "null", "none"})
 """What stands in a cell, in any capitals, where there is nothing."""
-LARGEST = 1e300
+_LARGEST = 1e300
 """Beyond it a number is text: a sum of such, or what lies between two, is infinite."""
-
 _NUMBER = re.compile(r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,3})?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class Subject:
     """A table that is asked about.
 
@@ -40,41 +37,36 @@ class Subject:
     rows: Sequence[tuple[Value | None, ...]]
     described: Mapping[int, str] = field(default_factory=dict)
 
+    def values(self, column: int) -> list[Value | None]:
+        """Return a column's values, row by row."""
+        return [row[column] for row in self.rows]
+
 
 def subjects_of(dataset: RetrievalSet) -> list[Subject]:
     """Return the tables of a set in its order."""
-    return [
-        _subject(table, rows, dataset.described.get(table.table_id, {}))
-        for table, rows in dataset.tables
-    ]
+    subjects = []
+    for table, rows in dataset.tables:
+        numeric: list[bool] = []
+        columns: list[Sequence[Value | None]] = []
+        for at in range(len(table.columns)):
+            cells = [_there(row[at]) for row in rows]
+            numbers = [None if one is None else number_of(one) for one in cells]
+            filled = len(cells) - cells.count(None)
+            numeric.append(0 < filled == len(cells) - numbers.count(None))
+            columns.append(numbers if numeric[-1] else cells)
+        names = tuple(column.name for column in table.columns)
+        described = dict(dataset.described.get(table.table_id, {}))
+        values = [*zip(*columns, strict=True)]
+        subjects.append(Subject(table.table_id, names, tuple(numeric), values, described))
+    return subjects
 
 
 def number_of(cell: str) -> float | int | None:
     """Return the number that a cell is, whole ones as such; None of any other text."""
     text = cell.strip()
-    if not _NUMBER.fullmatch(text):
+    if not _NUMBER.fullmatch(text) or abs(number := float(text)) > _LARGEST:
         return None
-    number = float(text)
-    if abs(number) > LARGEST:
-        return None
-    whole = text.lstrip("+-").isdigit() and abs(number) < 2**53
-    return int(text) if whole else number
-
-
-def _subject(table: Table, rows: Sequence[Row], described: Mapping[int, str]) -> Subject:
-    columns = tuple(column.name for column in table.columns)
-    cells = [[_there(row[at]) for row in rows] for at in range(len(columns))]
-    numbers = [[None if one is None else number_of(one) for one in column] for column in cells]
-    numeric = tuple(map(_are_numbers, cells, numbers))
-    values = [numbers[at] if numeric[at] else cells[at] for at in range(len(columns))]
-    return Subject(
-        table.table_id, columns, numeric, list(zip(*values, strict=True)), dict(described)
-    )
-
-
-def _are_numbers(cells: Sequence[str | None], numbers: Sequence[float | None]) -> bool:
-    filled = sum(cell is not None for cell in cells)
-    return filled > 0 and sum(number is not None for number in numbers) == filled
+    return int(text) if text.lstrip("+-").isdigit() and abs(number) < 2**53 else number
 
 
 def _there(cell: object) -> str | None:
@@ -86,7 +78,6 @@ AGGREGATES = ("MAX", "MIN", "AVG", "SUM")
 BETWEEN = "between"
 ALIKE = "alike"
 """Equality of texts in any capitals, as Octopus has it (section 6.1): ILIKE without wildcards."""
-
 _WILD = re.compile(r"[\\%_]")
 
 
@@ -112,27 +103,32 @@ class Condition:
     value: Value
     second: Value | None = None
 
+    @property
+    def values(self) -> list[Value]:
+        """The value, or both ends of a range."""
+        return [self.value] if self.second is None else [self.value, self.second]
+
     def sql(self, names: Sequence[str]) -> str:
         """Return it as SQL."""
-        if self.operator == BETWEEN and self.second is not None:
-            ends = f"{literal(self.value)} AND {literal(self.second)}"
-            return f"{self.of.sql(names)} BETWEEN {ends}"
+        of = self.of.sql(names)
+        if self.operator == BETWEEN:
+            return f"{of} BETWEEN {' AND '.join(map(_literal, self.values))}"
         if self.operator == ALIKE:
             pattern = _WILD.sub(r"\\\g<0>", str(self.value))
-            return f"{self.of.sql(names)} ILIKE {literal(pattern)} ESCAPE '\\'"
-        return f"{self.of.sql(names)} {self.operator} {literal(self.value)}"
+            return f"{of} ILIKE {_literal(pattern)} ESCAPE '\\'"
+        return f"{of} {self.operator} {_literal(self.value)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The first rows by a column."""
+    """The first rows by a column; those without a value come last."""
 
     column: int
     descending: bool
     limit: int
 
     def sql(self, names: Sequence[str]) -> str:
-        """Return it as SQL; rows without a value come last."""
+        """Return it as SQL."""
         direction = "DESC" if self.descending else "ASC"
         name = quote_identifier(names[self.column])
         return f"ORDER BY {name} {direction} NULLS LAST LIMIT {self.limit}"
@@ -157,8 +153,13 @@ class SqlQuery:
     order: Order | None = None
 
     @property
+    def conditions(self) -> list[Condition]:
+        """The conditions on rows and on groups."""
+        return [*self.where, *([self.having] if self.having else [])]
+
+    @property
     def columns(self) -> list[int]:
-        """Return the positions of all columns that it names, each once, in their order there."""
+        """The positions of all columns that it names, each once, in their order there."""
         named = [one.column for one in self.select] + [one.of.column for one in self.where]
         named += [] if self.group_by is None else [self.group_by]
         named += [] if self.having is None else [self.having.of.column]
@@ -178,15 +179,12 @@ class SqlQuery:
             parts.append(f"WHERE {' AND '.join(one.sql(names) for one in self.where)}")
         if self.group_by is not None:
             parts.append(f"GROUP BY {quote_identifier(names[self.group_by])}")
-        if self.having is not None:
-            parts.append(f"HAVING {self.having.sql(names)}")
-        if self.order is not None:
-            parts.append(self.order.sql(names))
+        parts += [f"HAVING {self.having.sql(names)}"] if self.having else []
+        parts += [self.order.sql(names)] if self.order else []
         return " ".join(parts)
 
 
-def literal(value: Value) -> str:
-    """Return a value as SQL."""
+def _literal(value: Value) -> str:
     return repr(value) if isinstance(value, int | float) else "'" + value.replace("'", "''") + "'"
 
 
@@ -196,31 +194,27 @@ def exact_match(one: SqlQuery, other: SqlQuery) -> tuple[str, ...]:
     The order of what is selected and of conditions does not matter; nor do capitals and blanks of
     texts, nor how a number is written.
     """
-    parts = {
-        "select": (Counter(one.select), Counter(other.select)),
-        "where": ({*map(_key, one.where)}, {*map(_key, other.where)}),
-        "group by": (one.group_by, other.group_by),
-        "having": (one.having and _key(one.having), other.having and _key(other.having)),
-        "order by": (_by(one.order), _by(other.order)),
-        "limit": (one.order and one.order.limit, other.order and other.order.limit),
+    ours, theirs = _parts(one), _parts(other)
+    return tuple(name for name in ours if ours[name] != theirs[name])
+
+
+def _parts(query: SqlQuery) -> dict[str, object]:
+    return {
+        "select": Counter(query.select),
+        "where": {*map(_key, query.where)},
+        "group by": query.group_by,
+        "having": query.having and _key(query.having),
+        "order by": query.order and (query.order.column, query.order.descending),
+        "limit": query.order and query.order.limit,
     }
-    return tuple(name for name, (ours, theirs) in parts.items() if ours != theirs)
 
 
 def _key(condition: Condition) -> tuple[object, ...]:
-    second = None if condition.second is None else _folded(condition.second)
-    return condition.of, condition.operator, _folded(condition.value), second
+    values = [" ".join(v.split()).casefold() if isinstance(v, str) else v for v in condition.values]
+    return condition.of, condition.operator, *values
 
 
-def _by(order: Order | None) -> tuple[int, bool] | None:
-    return None if order is None else (order.column, order.descending)
-
-
-def _folded(value: Value) -> Value:
-    return " ".join(value.split()).casefold() if isinstance(value, str) else value
-
-
-FEWEST_COUNTED, STEPS = 3, 10
+_FEWEST_COUNTED, _STEPS = 3, 10
 """Rows of a table in which a counter can be told, and within how many steps of it it begins."""
 _YEARS = range(1000, 2200)
 _NO_SUM = re.compile(
@@ -237,23 +231,18 @@ def counts_rows(subject: Subject, column: int) -> bool:
 
     Its whole numbers rise from row to row, and begin near nothing; those of a year begin elsewhere.
     """
-    values = [row[column] for row in subject.rows]
+    values = subject.values(column)
     numbers = [one for one in values if isinstance(one, int)]
-    if len(numbers) < len(values) or len(numbers) < FEWEST_COUNTED:
+    if len(numbers) < len(values) or len(numbers) < _FEWEST_COUNTED:
         return False
     rising = all(one < following for one, following in pairwise(numbers))
     step = (numbers[-1] - numbers[0]) / (len(numbers) - 1)
-    return rising and 0 <= numbers[0] <= STEPS * step
-
-
-def is_constant(subject: Subject, column: int) -> bool:
-    """Tell whether a column is the same in every row."""
-    return len({row[column] for row in subject.rows}) < 2
+    return rising and 0 <= numbers[0] <= _STEPS * step
 
 
 def is_flag(subject: Subject, column: int) -> bool:
     """Tell whether a column has no more than two different values."""
-    return len({row[column] for row in subject.rows} - {None}) <= 2
+    return len({*subject.values(column)} - {None}) <= 2
 
 
 def holds_years(subject: Subject, column: int) -> bool:
@@ -261,13 +250,13 @@ def holds_years(subject: Subject, column: int) -> bool:
     said = f"{subject.columns[column]} {subject.described.get(column, '')}".casefold()
     if not subject.numeric[column] or "year" not in said:
         return False
-    values = (row[column] for row in subject.rows)
-    return all(isinstance(one, int) and one in _YEARS for one in values if one is not None)
+    values = (one for one in subject.values(column) if one is not None)
+    return all(isinstance(one, int) and one in _YEARS for one in values)
 
 
 def aggregates_of(subject: Subject, column: int) -> Sequence[str]:
     """Return the aggregates that say something of a column: years have no mean, rates no sum."""
     if holds_years(subject, column):
-        return [one for one in AGGREGATES if one in ("MAX", "MIN")]
+        return AGGREGATES[:2]
     said = " ".join([*name_parts(subject.columns[column]), subject.described.get(column, "")])
-    return [one for one in AGGREGATES if one != "SUM"] if _NO_SUM.search(said) else AGGREGATES
+    return AGGREGATES[:3] if _NO_SUM.search(said) else AGGREGATES

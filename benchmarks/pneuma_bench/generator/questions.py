@@ -1,13 +1,35 @@
-"""Questions that were made, attempts that came to nothing, and the files of both."""
+"""Questions that are made, attempts that came to nothing, and the files of both."""
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pneuma_bench.files import whole
+from pneuma_bench.files import write_lines, write_text
+from pneuma_bench.generator.queries import SqlQuery, Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """How questions are made.
+
+    Attributes:
+        questions: How many.
+        seed: Decides which.
+        answers: Most tables that may answer one; None: a twentieth of all, but ten.
+        described: Whether a template calls columns by what people wrote about them, not by names.
+    """
+
+    questions: int = 300
+    seed: int = 0
+    answers: int | None = None
+    described: bool = False
+
+    def most_answers(self, tables: int) -> int:
+        """Return how many of so many tables may answer a question."""
+        return max(10, tables // 20) if self.answers is None else self.answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +61,30 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True)
+class Draft:
+    """A content question on its way through the stages; `tables` are spelled as in the set."""
+
+    subject: Subject
+    query: SqlQuery
+    tables: tuple[str, ...]
+    question: str
+    made: Mapping[str, Any]
+
+    def now(self, question: str, **found: object) -> "Draft":
+        """Return it with other words, and what this stage found."""
+        return replace(self, question=question, made={**self.made, **found})
+
+    def rejected(self, stage: str, reason: str, **found: object) -> Rejected:
+        """Return that it ended at a stage."""
+        made = {**self.made, "question": self.question, **found}
+        return Rejected("content", self.tables[0], stage, reason, made)
+
+    def asked(self) -> Asked:
+        """Return it as a question that passed every stage."""
+        return Asked(self.question, self.tables, "content", self.made)
+
+
+@dataclass(frozen=True, slots=True)
 class Generated:
     """What a generator made of a set; `manifest` says of what and how."""
 
@@ -47,40 +93,31 @@ class Generated:
     manifest: Mapping[str, Any]
 
 
-def together(first: Generated, second: Generated | None = None) -> Generated:
+def together(first: Generated, *others: Generated) -> Generated:
     """Return the questions of both kinds; the manifest has that of context questions apart."""
-    if second is None:
-        return first
-    return Generated(
-        [*first.asked, *second.asked],
-        [*first.rejected, *second.rejected],
-        {**first.manifest, "context": second.manifest},
-    )
+    for one in others:
+        manifest = {**first.manifest, "context": one.manifest}
+        rejected = [*first.rejected, *one.rejected]
+        first = Generated([*first.asked, *one.asked], rejected, manifest)
+    return first
 
 
-def reasons(rejected: Sequence[Rejected]) -> dict[str, int]:
-    """Return how many attempts ended for each reason, the most frequent first."""
-    return dict(Counter(one.reason for one in rejected).most_common())
-
-
-def stages(
-    names: Sequence[str], asked: int, rejected: Sequence[Rejected]
-) -> dict[str, dict[str, Any]]:
+def stages(came: Mapping[str, int], rejected: Sequence[Rejected]) -> dict[str, dict[str, Any]]:
     """Return of each stage how many attempts came in, and how many it rejected for which reasons.
 
     Args:
-        names: Of all stages, in the order in which attempts go through them.
-        asked: How many attempts passed all of them.
-        rejected: The others.
+        came: How many came to each.
+        rejected: What ended at one of them; the most frequent reason comes first.
     """
-    at: dict[str, list[Rejected]] = {name: [] for name in names}
-    for one in rejected:
-        at[one.stage].append(one)
-    found, came = {}, asked
-    for name in reversed(names):
-        came += len(at[name])
-        found[name] = {"came": came, "rejected": len(at[name]), "reasons": reasons(at[name])}
-    return {name: found[name] for name in names}
+    why = {stage: Counter(one.reason for one in rejected if one.stage == stage) for stage in came}
+    return {
+        stage: {
+            "came": n,
+            "rejected": why[stage].total(),
+            "reasons": dict(why[stage].most_common()),
+        }
+        for stage, n in came.items()
+    }
 
 
 def write_generated(folder: Path, name: str, generated: Generated) -> list[Path]:
@@ -102,18 +139,9 @@ def write_generated(folder: Path, name: str, generated: Generated) -> list[Path]
         }
         for number, one in enumerate(generated.asked, start=1)
     ]
-    texts = {
-        "queries.jsonl": _lines(asked),
-        "rejected.jsonl": _lines([asdict(one) for one in generated.rejected]),
-        "manifest.json": json.dumps(dict(generated.manifest), indent=2, ensure_ascii=False) + "\n",
-    }
-    paths = []
-    for suffix, text in texts.items():
-        paths.append(folder / f"{name}.{suffix}")
-        with whole(paths[-1]) as stream:
-            stream.write(text.encode("utf-8", "replace"))
+    kinds = ("queries.jsonl", "rejected.jsonl", "manifest.json")
+    paths = [folder / f"{name}.{kind}" for kind in kinds]
+    write_lines(paths[0], asked)
+    write_lines(paths[1], map(asdict, generated.rejected))
+    write_text(paths[2], json.dumps(dict(generated.manifest), indent=2, ensure_ascii=False) + "\n")
     return paths
-
-
-def _lines(records: Sequence[Mapping[str, Any]]) -> str:
-    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -32,6 +32,10 @@ from pneuma_bench.generator.wording import meaning_of, words_of
 _NOT_IN_NAMES = re.compile(r"\W|_")
 
 
+def _bare(name: str) -> str:
+    return _NOT_IN_NAMES.sub("", name).casefold()
+
+
 class ColumnNames:
     """The names of a table's columns, to be found as they are, or in other capitals and signs.
 
@@ -45,14 +49,14 @@ class ColumnNames:
     """
 
     def __init__(self, subject: Subject, *, as_written: bool = False) -> None:
-        self._levels: list[dict[str, set[int]]] = []
-        levels = (_as_it_is, _in_any_capitals, _in_any_signs, _in_words)
-        for spelled in levels[:2] if as_written else levels:
-            places: dict[str, set[int]] = defaultdict(set)
-            for at in range(len(subject.columns)):
-                for name in spelled(subject, at):
-                    places[name].add(at)
-            self._levels.append(places)
+        self._levels: list[dict[str, set[int]]] = [defaultdict(set) for _ in range(4)]
+        for at, name in enumerate(subject.columns):
+            self._levels[0][name].add(at)
+            self._levels[1][name.casefold()].add(at)
+            if not as_written:
+                self._levels[2][_bare(name)].add(at)
+                self._levels[3][_bare(words_of(subject, at))].add(at)
+                self._levels[3][_bare(meaning_of(subject, at))].add(at)
 
     def places(self, parts: Sequence[str]) -> Sequence[int]:
         """Return where the columns are that are spelled most as a name is: none, one, or several.
@@ -62,40 +66,24 @@ class ColumnNames:
         """
         for name in dict.fromkeys((".".join(parts), parts[-1])):
             spellings = (name, name.casefold(), _bare(name), _bare(name))
-            for spelled, places in zip(spellings, self._levels, strict=False):
+            for spelled, places in zip(spellings, self._levels, strict=True):
                 if spelled and places.get(spelled):
                     return sorted(places[spelled])
         return ()
 
 
-def _as_it_is(subject: Subject, at: int) -> Iterator[str]:
-    yield subject.columns[at]
-
-
-def _in_any_capitals(subject: Subject, at: int) -> Iterator[str]:
-    yield subject.columns[at].casefold()
-
-
-def _in_any_signs(subject: Subject, at: int) -> Iterator[str]:
-    yield _bare(subject.columns[at])
-
-
-def _in_words(subject: Subject, at: int) -> Iterator[str]:
-    yield _bare(words_of(subject, at))
-    yield _bare(meaning_of(subject, at))
-
-
-def _bare(name: str) -> str:
-    return _NOT_IN_NAMES.sub("", name).casefold()
-
-
 LONGEST = 2_000
 """Characters of an answer; what is longer is no query of this template."""
-
 _FENCED = re.compile(r"```\w*\s*(.*?)(?:```|\Z)", re.DOTALL)
 _STATEMENT = re.compile(r"""\bselect\b(?:'[^']*'|"[^"]*"|[^;'"])*""", re.IGNORECASE)
 _CLAUSES = frozenset({"expressions", "from_", "where", "group", "having", "order", "limit"})
-_OPERATORS = ((exp.EQ, "="), (exp.GT, ">"), (exp.LT, "<"), (exp.GTE, ">="), (exp.LTE, "<="))
+_OPERATORS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.GT: ">",
+    exp.LT: "<",
+    exp.GTE: ">=",
+    exp.LTE: "<=",
+}
 _FLIPPED = {"=": "=", ">": "<", "<": ">", ">=": "<=", "<=": ">="}
 
 
@@ -123,7 +111,7 @@ def read_back(text: str, subject: Subject) -> SqlQuery:
         tree = _tree(statement.group())
     except UnreadableSQLError:
         tree = _tree(_quoted(statement.group().replace("`", '"'), subject))
-    return _Reader(subject).query(tree)
+    return _Reader(subject, ColumnNames(subject)).query(tree)
 
 
 def read_made(sql: str, subject: Subject) -> SqlQuery:
@@ -172,35 +160,28 @@ def _quoted(sql: str, subject: Subject) -> str:
     names = [re.escape(name) for name in subject.columns if name.isidentifier()]
     if not names:
         return sql
-    named = re.compile(
-        rf"""('[^']*'|"[^"]*")|\b({"|".join(names)})\b(?!\s*(?:\(|by\b))""", re.IGNORECASE
-    )
-    return named.sub(lambda found: found.group(1) or f'"{found.group(2)}"', sql)
+    named = rf"""('[^']*'|"[^"]*")|\b({"|".join(names)})\b(?!\s*(?:\(|by\b))"""
+    return re.sub(named, lambda m: m.group(1) or f'"{m.group(2)}"', sql, flags=re.IGNORECASE)
 
 
 class _Reader:
     """Reads the parts of a statement about one table."""
 
-    def __init__(self, subject: Subject, names: ColumnNames | None = None) -> None:
-        self._subject = subject
-        self._names = names or ColumnNames(subject)
+    def __init__(self, subject: Subject, names: ColumnNames) -> None:
+        self._subject, self._names = subject, names
         self._aliases: dict[str, Selected] = {}
 
     def query(self, tree: exp.Expr) -> SqlQuery:
-        """Return the statement as a query."""
-        if not isinstance(tree, exp.Select):
-            raise UnreadableSQLError("it is no plain SELECT")
+        _refuse(not isinstance(tree, exp.Select), "it is no plain SELECT")
         clauses = {name: part for name, part in tree.args.items() if part}
-        if more := sorted(clauses.keys() - _CLAUSES):
-            raise UnreadableSQLError(f"it has {', '.join(more)}")
-        if "from_" in clauses and not isinstance(clauses["from_"].this, exp.Table):
-            raise UnreadableSQLError("it selects from a query")
+        more = sorted(clauses.keys() - _CLAUSES)
+        _refuse(more, f"it has {', '.join(more)}")
+        from_table = "from_" not in clauses or isinstance(clauses["from_"].this, exp.Table)
+        _refuse(not from_table, "it selects from a query")
         select = tuple(map(self._selected, tree.expressions))
-        if not select:
-            raise UnreadableSQLError("it selects nothing")
+        _refuse(not select, "it selects nothing")
         having = self._conditions(clauses["having"].this) if "having" in clauses else ()
-        if len(having) > 1:
-            raise UnreadableSQLError("it has two conditions on groups")
+        _refuse(len(having) > 1, "it has two conditions on groups")
         return SqlQuery(
             select,
             self._conditions(clauses["where"].this) if "where" in clauses else (),
@@ -216,19 +197,16 @@ class _Reader:
         return found
 
     def _group(self, group: exp.Expr) -> int:
-        if len(group.expressions) != 1 or _has_more(group, "expressions"):
-            raise UnreadableSQLError("it groups by other than one column")
+        several = len(group.expressions) != 1 or _has_more(group, "expressions")
+        _refuse(several, "it groups by other than one column")
         return self._plain(group.expressions[0])
 
     def _order(self, order: exp.Expr | None, limit: exp.Expr | None) -> Order | None:
-        if order is None and limit is None:
-            return None
         if order is None or limit is None:
-            raise UnreadableSQLError("it has one of ORDER BY and LIMIT without the other")
-        if len(order.expressions) != 1:
-            raise UnreadableSQLError("it orders by more than one column")
-        by = order.expressions[0]
-        literal = limit.args.get("expression")
+            _refuse(order or limit, "it has one of ORDER BY and LIMIT without the other")
+            return None
+        _refuse(len(order.expressions) != 1, "it orders by more than one column")
+        by, literal = order.expressions[0], limit.args.get("expression")
         number = number_of(literal.name) if isinstance(literal, exp.Literal) else None
         if not isinstance(number, int) or _has_more(limit, "expression"):
             raise UnreadableSQLError("its LIMIT is no whole number")
@@ -236,8 +214,7 @@ class _Reader:
 
     def _plain(self, one: exp.Expr) -> int:
         found = self._of(one)
-        if found.aggregate:
-            raise UnreadableSQLError("it orders or groups by an aggregate")
+        _refuse(found.aggregate, "it orders or groups by an aggregate")
         return found.column
 
     def _of(self, one: exp.Expr) -> Selected:
@@ -252,9 +229,8 @@ class _Reader:
 
     def _column(self, one: exp.Expr) -> int:
         places = self._at(one)
-        if len(places) != 1:
-            shown = "more than one column" if places else "no column"
-            raise UnreadableSQLError(f"what it names is {shown} of the table")
+        shown = "more than one column" if places else "no column"
+        _refuse(len(places) != 1, f"what it names is {shown} of the table")
         return places[0]
 
     def _at(self, one: exp.Expr) -> Sequence[int]:
@@ -273,7 +249,7 @@ class _Reader:
             of = self._of(one.this)
             ends = [self._value(one.args[end], of) for end in ("low", "high")]
             return Condition(of, BETWEEN, *ends)
-        operator = next((sign for kind, sign in _OPERATORS if isinstance(one, kind)), None)
+        operator = _OPERATORS.get(type(one))
         if operator is None:
             raise UnreadableSQLError(f"it has a condition with {type(one).__name__}")
         left, right = one.this, one.expression
@@ -287,8 +263,7 @@ class _Reader:
         sign, literal = ("-", one.this) if isinstance(one, exp.Neg) else ("", one)
         if isinstance(literal, exp.Column) and literal.this.quoted and not self._at(literal):
             literal = exp.Literal.string(literal.name)  # as SQLite reads it
-        if not isinstance(literal, exp.Literal):
-            raise UnreadableSQLError("it compares with what is no value")
+        _refuse(not isinstance(literal, exp.Literal), "it compares with what is no value")
         text = sign + literal.name
         if not of.aggregate and not self._subject.numeric[of.column]:
             return text
@@ -301,11 +276,16 @@ def _ranges(conditions: Iterable[Condition]) -> list[Condition]:
     found = list(conditions)
     for low in [one for one in found if one.operator == ">="]:
         alike = [one for one in found if one.of == low.of and one.operator in (">=", "<=")]
-        if [one.operator for one in alike] in ([">=", "<="], ["<=", ">="]):
+        if sorted(one.operator for one in alike) == ["<=", ">="]:
             high = next(one for one in alike if one is not low)
             found[found.index(low)] = replace(low, operator=BETWEEN, second=high.value)
             found.remove(high)
     return found
+
+
+def _refuse(wrong: object, why: str) -> None:
+    if wrong:
+        raise UnreadableSQLError(why)
 
 
 def _has_more(one: exp.Expr, part: str) -> bool:

@@ -8,7 +8,6 @@ from pneuma_assets.core.lineage.parse import UnreadableSQLError
 from pneuma_assets.core.models.base import Generation, LanguageModel
 from pneuma_assets.core.text.safe import one_line
 from pneuma_bench.generator.asking import Ledger, ask_in_units
-from pneuma_bench.generator.drafting import Draft
 from pneuma_bench.generator.prompts import (
     STOP,
     VERSION,
@@ -16,13 +15,12 @@ from pneuma_bench.generator.prompts import (
     read_question,
     rewrite_prompt,
 )
-from pneuma_bench.generator.queries import Condition, SqlQuery, Subject, exact_match, number_of
-from pneuma_bench.generator.questions import Rejected
+from pneuma_bench.generator.queries import SqlQuery, Subject, exact_match, number_of
+from pneuma_bench.generator.questions import Draft, Rejected
 from pneuma_bench.generator.reading_back import read_back
 
-FEW_LEVELS = 50
+_FEW_LEVELS = 50
 """Different texts of a column, up to which one capitalised word of them is a name of its own."""
-
 _WORDS = re.compile(r"\w+(?:['\u2019]\w+)*")
 _NUMBER = re.compile(
     r"(?<![\w.])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+)(?!\w|\.\d)",
@@ -31,16 +29,14 @@ _NUMBER = re.compile(
 """Without a sign, which a question may put in words."""
 _NAME = re.compile(r"(?<=[\w,;)] )[A-Z]\w+")
 """A word with a capital that begins no sentence."""
-_SPELLED = {
-    **{"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7},
-    **{"eight": 8, "nine": 9, "ten": 10},
-}
+_SPELLED = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_TOKENS = 96
 
 
 def missing_numbers(question: str, query: SqlQuery) -> list[str]:
     """Return the numbers of a query's conditions and of its limit that a question does not name."""
     said = {*_numbers(question)}
-    wanted = [value for one in _conditions(query) for value in (one.value, one.second)]
+    wanted = [value for one in query.conditions for value in one.values]
     wanted += [query.order.limit] if query.order else []
     return [
         f"{one:.15g}" for one in wanted if isinstance(one, int | float) and abs(one) not in said
@@ -57,59 +53,51 @@ def foreign(question: str, query: SqlQuery, subject: Subject) -> list[str]:
     """
     own = _own(query, subject)
     allowed = {*_numbers(own), 1.0}  # "which one"
-    numbers = {f"{one:.15g}": None for one in _numbers(question) if one not in allowed}
+    numbers = [f"{one:.15g}" for one in _numbers(question) if one not in allowed]
     said, known = _folded(question), _folded(own)
-    cells = {
-        cell: None
-        for cell in _names(subject)
-        if _folded(cell) in said and _folded(cell) not in known and _is_spelled(cell, question)
-    }
-    names = {
-        name: None
+    cells = [
+        cell
+        for cell in _names(subject, _WORDS.findall(question)[1:])
+        if _folded(cell) in said and _folded(cell) not in known
+    ]
+    names = [
+        name
         for name in _NAME.findall(question)
         if name.casefold().removesuffix("s") not in own.casefold()
-    }
+    ]
     return [*dict.fromkeys([*numbers, *cells, *names])]
 
 
 def _own(query: SqlQuery, subject: Subject) -> str:
     """Return all texts that a question about the query may have words of."""
-    values = [str(value) for one in _conditions(query) for value in (one.value, one.second)]
+    values = [str(value) for one in query.conditions for value in one.values]
+    limit = [str(query.order.limit)] if query.order else []
     names = [subject.columns[at].replace("_", " ") for at in query.columns]
     apart = [" ".join(re.findall(r"\d+|\D+", name)) for name in names]
     described = [subject.described.get(at, "") for at in query.columns]
-    limit = [str(query.order.limit)] if query.order else []
     return " | ".join([*values, *limit, *names, *apart, *described])
 
 
-def _names(subject: Subject) -> Iterator[str]:
-    """Yield the texts of a table that are names, if any are."""
+def _names(subject: Subject, words: Sequence[str]) -> Iterator[str]:
+    """Yield the texts of a table that are names, if any are.
+
+    One of a single word is, if it is among these words as it is spelled.
+    """
     for at in range(len(subject.columns)):
-        texts = {one for row in subject.rows if isinstance(one := row[at], str)}
-        few = len(texts) <= FEW_LEVELS
+        texts = {one for one in subject.values(at) if isinstance(one, str)}
+        few = len(texts) <= _FEW_LEVELS
         for text in sorted(texts):
-            words = _WORDS.findall(text)
-            if len(words) > 1 or (few and words and text[0].isupper() and len(text) > 1):
+            parts = len(_WORDS.findall(text))
+            alone = few and parts and text[0].isupper() and len(text) > 1 and text in words
+            if parts > 1 or alone:
                 yield text
 
 
-def _is_spelled(cell: str, question: str) -> bool:
-    """Tell whether a name of one word is spelled as one, and not as the question's first word."""
-    if len(_WORDS.findall(cell)) > 1:
-        return True
-    return cell in _WORDS.findall(question)[1:]
-
-
-def _conditions(query: SqlQuery) -> list[Condition]:
-    return [*query.where, *([query.having] if query.having else [])]
-
-
 def _numbers(text: str) -> Iterator[float]:
-    for found in _NUMBER.finditer(text):
-        number = number_of(found.group().replace(",", ""))
-        if number is not None:
-            yield float(number)
-    yield from (float(_SPELLED[one]) for one in _WORDS.findall(text.casefold()) if one in _SPELLED)
+    found = (number_of(one.replace(",", "")) for one in _NUMBER.findall(text))
+    yield from (float(number) for number in found if number is not None)
+    words = _WORDS.findall(text.casefold())
+    yield from (float(_SPELLED.index(one)) for one in words if one in _SPELLED)
 
 
 def _folded(text: str) -> str:
@@ -127,14 +115,11 @@ class Asker:
 
     model: LanguageModel
     ledger: Ledger
-    max_new_tokens: int = 96
 
     def ask(self, purpose: str, prompts: Sequence[str]) -> list[Generation]:
         """Return the answers to prompts of one purpose, in order."""
         version = f"{VERSION}, {purpose}"
-        return ask_in_units(
-            self.model, self.ledger, prompts, self.max_new_tokens, STOP, version=version
-        )
+        return ask_in_units(self.model, self.ledger, prompts, _TOKENS, STOP, version=version)
 
 
 def reworded(drafts: Sequence[Draft], asker: Asker) -> list[Outcome]:
@@ -144,12 +129,11 @@ def reworded(drafts: Sequence[Draft], asker: Asker) -> list[Outcome]:
     for their SQL, leads back to the query.
     """
     prompts = [rewrite_prompt(one.question) for one in drafts]
-    worded = map(_reworded, drafts, asker.ask("rewriting", prompts))
-    compared = [_compared(one) if isinstance(one, Draft) else one for one in worded]
-    left = [one for one in compared if isinstance(one, Draft)]
+    worded = [*map(_reworded, drafts, asker.ask("rewriting", prompts))]
+    left = [one for one in worded if isinstance(one, Draft)]
     prompts = [back_prompt(one.question, one.query, one.subject) for one in left]
     back = iter([*map(_led_back, left, asker.ask("cycle", prompts))])
-    return [next(back) if isinstance(one, Draft) else one for one in compared]
+    return [next(back) if isinstance(one, Draft) else one for one in worded]
 
 
 def _reworded(draft: Draft, answer: Generation) -> Outcome:
@@ -160,13 +144,10 @@ def _reworded(draft: Draft, answer: Generation) -> Outcome:
         return draft.rejected("rewriting", "no question", answer=one_line(answer.text))
     if question.casefold() == draft.question.casefold():
         return draft.rejected("rewriting", "worded as before")
-    return draft.now(question, wording="model", template=draft.question)
-
-
-def _compared(draft: Draft) -> Outcome:
-    if missing := missing_numbers(draft.question, draft.query):
+    draft = draft.now(question, wording="model", template=draft.question)
+    if missing := missing_numbers(question, draft.query):
         return draft.rejected("words", "leaves out a value", values=missing)
-    if others := foreign(draft.question, draft.query, draft.subject):
+    if others := foreign(question, draft.query, draft.subject):
         return draft.rejected("words", "names another value", values=others)
     return draft
 

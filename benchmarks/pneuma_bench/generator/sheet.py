@@ -4,63 +4,34 @@ The sheet is Markdown: of each question what it is made of, which tables answer 
 the reader to fill in.
 """
 
-import math
 import random
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from scipy.stats import binomtest
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.evaluate import json_lines, refuse
 from pneuma_assets.core.text.safe import printable
 
 RIGHT = "Right? (y/n/partly):"
-VERDICTS = ("y", "partly", "n")
-MOST_TABLES = 10
+_VERDICTS = {"y": "y", "yes": "y", "partly": "partly", "n": "n", "no": "n"}
+_MOST_TABLES = 10
 """Of a question's answers, so many are named."""
-
 _FILLED = re.compile(rf"^{re.escape(RIGHT)}[ \t]*([^\s].*)?$", re.MULTILINE)
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _TICKS = re.compile(r"`+")
-_Z = 1.959964
-"""Of a normal distribution, 95 % lie within so many deviations."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """How many questions were given a verdict, and between which shares that of all such lies.
-
-    Attributes:
-        verdict: `y`, `partly` or `n`.
-        number: How many were given it.
-        share: Of all that were given one.
-        low: Lower end of Wilson's 95 % interval of the share.
-        high: Its upper end.
-    """
+class Verdict(NamedTuple):
+    """How many questions were given a verdict, their share, and its 95 % interval (Wilson 1927)."""
 
     verdict: str
     number: int
     share: float
     low: float
     high: float
-
-
-def read_made(path: Path) -> list[Mapping[str, Any]]:
-    """Return the lines of a generated file of questions.
-
-    Raises:
-        BenchmarkError: It cannot be read, or a line is no question that was made.
-    """
-    made: list[Mapping[str, Any]] = []
-    for number, record in json_lines(path):
-        kinds = {"question": str, "made": dict, "tables": list}
-        if not all(isinstance(record.get(name), kind) for name, kind in kinds.items()):
-            refuse(path, number, "it is no question that `pneuma-bench generate` made")
-        made.append(record)
-    return made
 
 
 def sheet_of(made: Sequence[Mapping[str, Any]], sample: int, seed: int) -> str:
@@ -74,67 +45,43 @@ def sheet_of(made: Sequence[Mapping[str, Any]], sample: int, seed: int) -> str:
     return head + "".join(_entry(made[at]) for at in drawn)
 
 
-def read_sheet(path: Path) -> str:
-    """Return a sheet as it is now.
-
-    Raises:
-        BenchmarkError: It cannot be read.
-    """
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        cause = (error.strerror if isinstance(error, OSError) else None) or error
-        raise BenchmarkError(f"cannot read {path} ({cause}); give a sheet in UTF-8") from error
-
-
 def verdicts(sheet: str) -> list[Verdict]:
     """Count what readers wrote on a sheet; questions without a verdict do not count.
 
     Raises:
         BenchmarkError: The sheet is none, has no verdict, or one that is none of the three.
     """
-    filled = [(found, (found[1] or "").strip().casefold()) for found in _FILLED.finditer(sheet)]
+    filled = [(found.start(), (found[1] or "").strip()) for found in _FILLED.finditer(sheet)]
     if not filled:
         raise BenchmarkError(
             f"this is no sheet of `pneuma-bench read`: no line begins with '{RIGHT}'"
         )
-    given = [_verdict(text, sheet, found.start()) for found, text in filled if text]
-    if not given:
+    counted = Counter(_verdict(text, sheet[:at]) for at, text in filled if text)
+    if not counted:
         raise BenchmarkError(f"none of {len(filled)} questions has a verdict; write y, n or partly")
-    counted = Counter(given)
-    return [
-        Verdict(one, counted[one], counted[one] / len(given), *wilson(counted[one], len(given)))
-        for one in VERDICTS
-    ]
+    total, found = counted.total(), []
+    for one in dict.fromkeys(_VERDICTS.values()):
+        interval = binomtest(counted[one], total).proportion_ci(method="wilson")
+        found.append(Verdict(one, counted[one], counted[one] / total, interval.low, interval.high))
+    return found
 
 
-def wilson(number: int, of: int) -> tuple[float, float]:
-    """Return the 95 % score interval of a share (Wilson 1927), which holds for few, too."""
-    share, square = number / of, _Z**2
-    middle = (share + square / (2 * of)) / (1 + square / of)
-    half = _Z / (1 + square / of) * math.sqrt(share * (1 - share) / of + square / (4 * of**2))
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def _verdict(text: str, sheet: str, at: int) -> str:
-    """Return which verdict a text is that stands at a place of a sheet."""
-    words = {"y": "y", "yes": "y", "n": "n", "no": "n", "partly": "partly"}
-    if text not in words:
-        before = sheet[:at]
-        questions = _HEADING.findall(before)
-        line = f"line {before.count(chr(10)) + 1}"
-        place = f"{printable(questions[-1])[:40]}, {line}" if questions else line
+def _verdict(text: str, before: str) -> str:
+    """Return which verdict a text is that stands behind this part of a sheet."""
+    if text.casefold() not in _VERDICTS:
+        questions = [printable(one)[:40] for one in _HEADING.findall(before)[-1:]]
+        place = ", ".join([*questions, f"line {before.count(chr(10)) + 1}"])
         said = printable(text)[:40]
         raise BenchmarkError(f"{place}: '{said}' is no verdict; write y, n or partly")
-    return words[text]
+    return _VERDICTS[text.casefold()]
 
 
 def _entry(record: Mapping[str, Any]) -> str:
-    tables = [str(one) for one in record["tables"]]
-    more = f" and {len(tables) - MOST_TABLES} more" if len(tables) > MOST_TABLES else ""
+    tables = record["tables"]
+    more = f" and {len(tables) - _MOST_TABLES} more" if len(tables) > _MOST_TABLES else ""
     of = {name: record["made"].get(name) for name in ("sql", "context", "template")}
     lines = [f"- {name}: {_quoted(text)}" for name, text in of.items() if text]
-    named = ", ".join(map(_quoted, tables[:MOST_TABLES]))
+    named = ", ".join(map(_quoted, tables[:_MOST_TABLES]))
     return (
         f"\n## {printable(str(record.get('id', '')))}\n\n{_quoted(record['question'])}\n\n"
         + "\n".join([*lines, f"- tables: {named}{more}"])

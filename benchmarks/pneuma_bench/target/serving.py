@@ -10,22 +10,20 @@ transformers, and can never be in one environment; so its retriever (`client`) a
 
 The reply to `ask` is `{"tables": [[[DATABASE, TABLE], ...], ...]}`, a list a question, best first;
 to the others, `{"tables": N}`, how many tables there are. What is wrong with a request is the reply
-to it, `{"error": TEXT}`, and the next one is answered all the same. What this machine cannot do, as
-where its disk is full, is the reply, too; the data set it was asked for is then given up.
+to it, `{"error": TEXT}`, and the next one is answered all the same.
 """
 
 import json
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import BenchmarkError, PneumaError
-from pneuma_assets.core.measure.evaluate import MOST_LINE_BYTES
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_bench.lab import Lab
 from pneuma_bench.reading import read_tables
@@ -36,32 +34,12 @@ from pneuma_bench.target.writing import Place
 
 class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
+    do: Literal["embed", "tables", "end", "ask"]
     dataset: str
-
-
-class _Embed(_Request):
-    do: Literal["embed"]
     ids_are_names: bool = False
-
-
-class _Tables(_Request):
-    do: Literal["tables"]
-    tables: list[dict[str, Any]]
-
-
-class _End(_Request):
-    do: Literal["end"]
-
-
-class _Ask(_Request):
-    do: Literal["ask"]
-    questions: list[str]
-    k: int
-
-
-_REQUESTS: TypeAdapter[_Embed | _Tables | _End | _Ask] = TypeAdapter(
-    Annotated[_Embed | _Tables | _End | _Ask, Field(discriminator="do")]
-)
+    tables: list[dict[str, Any]] = []
+    questions: list[str] = []
+    k: int = 10
 
 
 class TargetServer(Closing):
@@ -79,22 +57,13 @@ class TargetServer(Closing):
     def answer(self, line: bytes) -> dict[str, Any]:
         """Return the reply to a request; what is wrong with it is a reply, too."""
         try:
-            given = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            return {"error": f"the request is not JSON in UTF-8 ({error})"}
-        try:
-            request = _REQUESTS.validate_python(given)
+            return self._answer(_Request.model_validate_json(line))
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             return {"error": f"the request cannot be used: {place}: {first['msg']}"}
-        try:
-            return self._answer(request)
         except PneumaError as error:
             return {"error": str(error)}
-        except (OSError, ValueError, RecursionError) as error:
-            self._give_up(request.dataset)
-            return {"error": f"{_cause(error)}; mend that, and send `embed` to begin it anew"}
 
     def close(self) -> None:
         """Close all that was opened."""
@@ -102,14 +71,8 @@ class TargetServer(Closing):
             dataset.close()
         self._sets.clear()
 
-    def _give_up(self, name: str) -> None:
-        """Forget a data set of which nobody can tell how far it came."""
-        if dataset := self._sets.pop(name, None):
-            with suppress(OSError):  # the reply tells why it is given up; a full disk says so again
-                dataset.close()
-
-    def _answer(self, request: "_Embed | _Tables | _End | _Ask") -> dict[str, Any]:
-        if isinstance(request, _Embed):
+    def _answer(self, request: _Request) -> dict[str, Any]:
+        if request.do == "embed":
             if before := self._sets.pop(request.dataset, None):
                 before.close()
             self._sets[request.dataset] = _Dataset(ids_are_names=request.ids_are_names)
@@ -117,9 +80,9 @@ class TargetServer(Closing):
         dataset = self._sets.get(request.dataset)
         if dataset is None:
             raise BenchmarkError(f"no data set is called {request.dataset!r}; send `embed` first")
-        if isinstance(request, _Ask):
+        if request.do == "ask":
             return {"tables": dataset.ask(request.questions, request.k)}
-        if isinstance(request, _Tables):
+        if request.do == "tables":
             return {"tables": dataset.add(request.tables)}
         return {"tables": dataset.index(self._setting, self._lab)}
 
@@ -145,8 +108,7 @@ class _Dataset(Closing):
             place = Place(str(table.get("database_id", "")), str(table.get("table_id", "")))
             record: dict[str, Any] = {"database_id": place.database, "table_id": place.table}
             record |= {key: table[key] for key in ("table", "context") if key in table}
-            if self._ids_are_names:
-                record["name"] = list(place)
+            record |= {"name": list(place)} if self._ids_are_names else {}
             self._stream.write(json.dumps(record, default=str) + "\n")
             self._sent.append(place)
         return len(self._sent)
@@ -172,29 +134,17 @@ class _Dataset(Closing):
         answers = self._engine.ask_many(questions, **{**self._options, "k": k})
         return [[self._places[one.table_id] for one in found] for found in answers]
 
-    def _refuse_once_ended(self) -> None:
-        if self._stream.closed:
-            raise BenchmarkError("the data set was ended already; send `embed` to begin it anew")
-
     def close(self) -> None:
         """Close the index, and remove the file."""
         self._stack.close()
 
-
-def _cause(error: Exception) -> str:
-    text = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return f"the data set is given up ({': '.join(filter(None, [type(error).__name__, text]))})"
+    def _refuse_once_ended(self) -> None:
+        if self._stream.closed:
+            raise BenchmarkError("the data set was ended already; send `embed` to begin it anew")
 
 
 def serve(requests: BinaryIO, replies: BinaryIO, server: TargetServer) -> None:
-    """Answer every line of `requests` with one line, until there are no more.
-
-    Raises:
-        BenchmarkError: A line is too long; what comes after it cannot be told from the rest of it.
-    """
-    while line := requests.readline(MOST_LINE_BYTES + 1):
-        if len(line) > MOST_LINE_BYTES:
-            mib = MOST_LINE_BYTES // 1024**2
-            raise BenchmarkError(f"a request has more than {mib} MiB; send fewer tables in one")
+    """Answer every line of `requests` with one line, until there are no more."""
+    for line in requests:
         replies.write(json.dumps(server.answer(line)).encode() + b"\n")
         replies.flush()

@@ -1,45 +1,29 @@
 """Writes a set as the TARGET benchmark publishes its data (Ji et al., 2025), and its figures."""
 
-import json
 import math
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_bench.files import whole
+from pneuma_bench.files import write_lines
 from pneuma_bench.sets import RetrievalSet
 
 
-def recall_as_target(found: Sequence[Sequence[Any]], gold: Sequence[Collection[Any]]) -> float:
-    """Return how many of all questions' tables were found, of all there are (`recall`).
-
-    The paper's R@k (section 3.2) where a question has one table. NaN without a table.
-    """
-    return _share(_hits(found, gold), sum(len(set(wanted)) for wanted in gold))
-
-
-def capped_recall_as_target(
+def recalls_as_target(
     found: Sequence[Sequence[Any]], gold: Sequence[Collection[Any]]
-) -> float:
-    """Return the same, of as many tables as the answers have places for (`capped_recall`).
+) -> tuple[float, float]:
+    """Return how many of all questions' tables were found, of all there are, and capped.
 
-    The cap is what was returned, not k: an answer of fewer tables than k makes it smaller. NaN
-    where nothing was returned.
+    The package's `recall`, which is the paper's R@k (section 3.2) where a question has one table,
+    and its `capped_recall`: of as many tables as the answers have places for. The cap is what was
+    returned, not k: an answer of fewer tables than k makes it smaller. NaN where there is none.
     """
-    places = (
-        min(len(set(wanted)), len(ranked)) for ranked, wanted in zip(found, gold, strict=True)
-    )
-    return _share(_hits(found, gold), sum(places))
-
-
-def _hits(found: Sequence[Sequence[Any]], gold: Sequence[Collection[Any]]) -> int:
-    return sum(len({*ranked} & {*wanted}) for ranked, wanted in zip(found, gold, strict=True))
-
-
-def _share(part: int, of: int) -> float:
-    return part / of if of else math.nan
+    pairs = [({*ranked}, {*wanted}) for ranked, wanted in zip(found, gold, strict=True)]
+    hits = sum(len(ranked & wanted) for ranked, wanted in pairs)
+    tables = sum(len(wanted) for _, wanted in pairs)
+    places = sum(min(len(wanted), len(ranked)) for ranked, wanted in pairs)
+    return hits / tables if tables else math.nan, hits / places if places else math.nan
 
 
 SPLITS = ("test", "train", "validation")
@@ -56,23 +40,6 @@ class Place(NamedTuple):
     table: str
 
 
-@dataclass(frozen=True, slots=True)
-class TargetFiles:
-    """What was written.
-
-    Attributes:
-        corpus: The file of the tables.
-        queries: The file of the questions.
-        questions: How many are in it.
-        left_out: How many are not, since no table answers them: TARGET has none of these.
-    """
-
-    corpus: Path
-    queries: Path
-    questions: int
-    left_out: int
-
-
 def place_of(dataset: RetrievalSet, table_id: str) -> Place:
     """Return what TARGET calls a table of a set.
 
@@ -85,10 +52,8 @@ def place_of(dataset: RetrievalSet, table_id: str) -> Place:
 
 
 def write_target(
-    dataset: RetrievalSet,
-    folder: Path,
-    split: str = "validation",
-) -> TargetFiles:
+    dataset: RetrievalSet, folder: Path, split: str = "validation"
+) -> tuple[Path, Path, int]:
     """Write a set in TARGET's format; each file appears whole or not at all.
 
     Questions that no table answers are left out. `table_id` of a question is a text where each has
@@ -99,25 +64,22 @@ def write_target(
         folder: Where to; made if there is none.
         split: Which part the package is to take it for.
 
+    Returns:
+        The files of the tables and of the questions, and how many questions are written.
+
     Raises:
         BenchmarkError: The split is none of the package's, a question has tables of two databases,
             or a file cannot be written.
     """
     if split not in SPLITS:
         raise BenchmarkError(f"{split!r} is no split of TARGET's; use one of: {', '.join(SPLITS)}")
-    asked = [at for at, relevant in enumerate(dataset.relevant) if relevant]
-    queries = [_query(dataset, at) for at in asked]
+    queries = [_query(dataset, at) for at, relevant in enumerate(dataset.relevant) if relevant]
     if all(len(query["table_id"]) == 1 for query in queries):
         queries = [{**query, "table_id": query["table_id"][0]} for query in queries]
-    files = TargetFiles(
-        folder / "corpus" / f"{split}.jsonl",
-        folder / "queries" / f"{split}.jsonl",
-        len(queries),
-        len(dataset.questions) - len(queries),
-    )
-    _write(files.corpus, (_table(dataset, at) for at in range(len(dataset.tables))))
-    _write(files.queries, queries)
-    return files
+    corpus, asked = (folder / kind / f"{split}.jsonl" for kind in ("corpus", "queries"))
+    write_lines(corpus, (_table(dataset, at) for at in range(len(dataset.tables))))
+    write_lines(asked, queries)
+    return corpus, asked, len(queries)
 
 
 def _table(dataset: RetrievalSet, at: int) -> dict[str, Any]:
@@ -147,9 +109,3 @@ def _query(dataset: RetrievalSet, at: int) -> dict[str, Any]:
         "query": dataset.questions[at],
         "answer": "",
     }
-
-
-def _write(path: Path, records: Iterable[dict[str, Any]]) -> None:
-    with whole(path) as stream:
-        for record in records:
-            stream.write(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n")

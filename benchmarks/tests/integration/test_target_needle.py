@@ -1,6 +1,5 @@
 """The curve over the size of the haystack, with the real encoder and processes of its own."""
 
-import dataclasses
 import json
 
 import pytest
@@ -8,7 +7,6 @@ from typer.testing import CliRunner
 
 from benchmarks.tests.support.bench_sets import write_small_set
 from pneuma_bench.cli.app import app
-from pneuma_bench.target.curve import Point
 
 pytestmark = pytest.mark.integration
 
@@ -23,7 +21,7 @@ def test_a_size_is_measured_once(tmp_path, monkeypatch):
     assert first.exit_code == 0, first.output
     assert json.loads(first.stdout) == json.loads(again.stdout)
     (point,) = json.loads(first.stdout)
-    assert point.keys() == {field.name for field in dataclasses.fields(Point)}
+    assert point["hit_1_interval"] == [1, 1]
     assert (point["tables"], point["real"], point["hit_1"]) == (12, 6, 1)
     assert 0 < point["memory_to_ask"] < point["memory_to_index"] * 10
-    assert (tmp_path / "c.svg").stat().st_size > 1000
+    assert (tmp_path / "c.svg").read_text().count("index on disk") == 1

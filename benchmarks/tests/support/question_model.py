@@ -3,18 +3,14 @@
 import json
 import re
 import time
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from pneuma_bench.generator.annotating import Annotator
-from pneuma_bench.generator.content import ContentSpec
-from pneuma_bench.generator.drafting import Draft, Drafting
-from pneuma_bench.generator.executing import Workbench
-from pneuma_bench.generator.queries import subjects_of
+from pneuma_bench.generator.content import content_questions
+from pneuma_bench.generator.questions import Spec
 from pneuma_bench.reading import read_tables
 from tests.support.fake_model import FakeLanguageModel
 
-LANDS = ["NO", "DE", "SE", "FI"]
 _STIFF = re.compile(r'the new question alone:\n"(.*)"$')
 _BACK = re.compile(r"\nQuestion: Please tell me: (.*)\nSQL:")
 
@@ -23,7 +19,8 @@ def write_towns(folder: Path) -> Path:
     """Write the tables of a small lake, two of which hold the same."""
 
     def rows(start: int) -> list[list[str]]:
-        return [[f"city {n}", str(n * n % 97), LANDS[n % 4]] for n in range(start, start + 40)]
+        lands = ["NO", "DE", "SE", "FI"]
+        return [[f"city {n}", str(n * n % 97), lands[n % 4]] for n in range(start, start + 40)]
 
     columns = ["city", "people_thousand", "land"]
     tables = [
@@ -41,15 +38,16 @@ def write_towns(folder: Path) -> Path:
     return path
 
 
-def answers_of(tables: Path, spec: ContentSpec, slow: float = 0.0) -> Callable[[str], str]:
-    """Return answers to all prompts about a set: some are right, and some wrong in every way.
+def model_of(tables: Path, spec: Spec, slow: float = 0.0) -> FakeLanguageModel:
+    """Return a model that answers all prompts about a set: some rightly, some wrong in every way.
 
     Args:
         tables: The set's file.
         spec: What questions are made by.
         slow: Seconds that one answer takes.
     """
-    queries = dict(_queries(tables, spec))
+    made = content_questions(read_tables(tables), replace(spec, questions=150)).asked
+    queries = {one.question: one.made["sql"] for one in made}
 
     def answer(prompt: str) -> str:
         time.sleep(slow)
@@ -61,12 +59,7 @@ def answers_of(tables: Path, spec: ContentSpec, slow: float = 0.0) -> Callable[[
             "SELECT *" if _chance(question) == 3 else f"```sql\n{queries.get(question, '')};\n```"
         )
 
-    return answer
-
-
-def model_of(tables: Path, spec: ContentSpec, slow: float = 0.0) -> FakeLanguageModel:
-    """Return a model that answers so."""
-    return FakeLanguageModel("questions", answers=answers_of(tables, spec, slow))
+    return FakeLanguageModel("questions", answers=answer)
 
 
 def _reworded(question: str) -> str:
@@ -76,21 +69,3 @@ def _reworded(question: str) -> str:
 
 def _chance(question: str) -> int:
     return sum(map(ord, question)) % 9
-
-
-def _queries(tables: Path, spec: ContentSpec) -> list[tuple[str, str]]:
-    """Return what the template asks of a set's tables, each question with its query."""
-    dataset = read_tables(tables)
-    subjects = subjects_of(dataset)
-    with Workbench() as bench:
-        drafting = Drafting(
-            dataset,
-            bench,
-            Annotator(subjects, bench),
-            spec.chances,
-            seed=spec.seed,
-            answers=spec.most_answers(len(subjects)),
-            described=spec.described,
-        )
-        drafts = [drafting.draft(one, number) for one in subjects for number in range(30)]
-    return [(one.question, one.made["sql"]) for one in drafts if isinstance(one, Draft)]

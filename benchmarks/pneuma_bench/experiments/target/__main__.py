@@ -19,7 +19,7 @@ from pneuma_bench.outcome import Outcome
 from pneuma_bench.reading import read_files
 from pneuma_bench.run import measure
 from pneuma_bench.settings import setting_of
-from pneuma_bench.target.writing import capped_recall_as_target, recall_as_target, write_target
+from pneuma_bench.target.writing import recalls_as_target, write_target
 
 PLAIN = Deployment()
 DEPTHS = (1, 5, 10)
@@ -44,14 +44,14 @@ def main() -> None:
 
 def compare(python: str, keep: Path, name: str, tables: Path, queries: Path, named: bool) -> bool:
     """Print every figure of a set, at every depth, by both; return whether all agree."""
-    files = write_target(read_files(tables, queries), keep / name)
+    corpus, asked, _ = write_target(read_files(tables, queries), keep / name)
     job = {"name": name, "folder": str(keep / name), "k": DEPTHS,
            "ids_are_names": named, **asking(keep / "theirs")}  # fmt: skip
     theirs = evaluate(python, job)
-    dataset = read_files(files.corpus, files.queries)
+    dataset = read_files(corpus, asked)
     if named:
         # As the server does: database and table are the name.
-        dataset = read_files(named_corpus(files.corpus), files.queries)
+        dataset = read_files(named_corpus(corpus), asked)
     agree = True
     with Lab(dataset, keep / "ours", os.environ) as lab:
         for k in DEPTHS:
@@ -67,7 +67,7 @@ def figures(outcome: Outcome, theirs: dict[str, float]) -> list[Compared]:
     """Return the package's figures of retrieval, each beside ours by the same rule."""
     found = [answer.ranked for answer in outcome.answers]
     gold = [answer.relevant for answer in outcome.answers]
-    recall, capped = recall_as_target(found, gold), capped_recall_as_target(found, gold)
+    recall, capped = recalls_as_target(found, gold)
     ours = {"accuracy": recall, "recall": recall, "capped_recall": capped}
     return [Compared(name, theirs[name], value) for name, value in ours.items()]
 
