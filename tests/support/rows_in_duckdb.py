@@ -46,7 +46,6 @@ class RowsInDuckDB:
             except duckdb.Error as error:
                 raise SqlFailedError(str(error)) from error
             columns = tuple(one[0] for one in result.description)
-            types = tuple(str(one[1]) for one in result.description)
             rows = tuple(result.fetchmany(statement.most_rows + 1))
         more = len(rows) > statement.most_rows
-        return StatementRows(columns, types, rows[: statement.most_rows], more)
+        return StatementRows(columns, rows[: statement.most_rows], more)

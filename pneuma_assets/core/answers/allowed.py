@@ -141,6 +141,10 @@ MOST_TABLES = 20
 """Tables that it names, each as often as it names it."""
 MOST_QUERIES = 30
 """SELECTs in it."""
+MOST_RESULTS = 10_000
+"""Columns that its SELECTs give together, each `*` written out."""
+MOST_EQUAL = 100
+"""Columns by which NATURAL joins."""
 MOST_PADDED = 1_000
 """Characters to which a text may be padded."""
 MOST_PATTERN = 300

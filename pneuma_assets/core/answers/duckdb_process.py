@@ -3,7 +3,7 @@
 Run as `python -I FILE`, FILE being this one, with DuckDB and Arrow and nothing of this project. A
 request of JSON comes on standard input: the statement, its tables as numbers of open files, and
 bounds. An empty line goes to standard output when its seconds begin, and then one of these:
-`{"columns": [...], "types": [...], "rows": [[CELL]], "more": BOOL}`, `{"error": TEXT}` or
+`{"columns": [...], "rows": [[CELL]], "more": BOOL}`, `{"error": TEXT}` or
 `{"stopped": TEXT}`.
 
 The statement sees those tables and nothing else: DuckDB reads no file (Arrow does, before the
@@ -17,7 +17,7 @@ import re
 import resource
 import runpy
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -43,10 +43,13 @@ _LOCKED = (
     ("lock_configuration", True),
 )
 _BATCH_ROWS = 100
-_OUT_OF_RANGE = re.compile(r"<value out of range: (-?[0-9]+)>")
-_MIDNIGHTS = frozenset(86_400 * 1_000**unit for unit in range(4))
-_INFINITE = frozenset({2**31 - 1, 2**63 - 1})
-"""Days, and parts of a second, since 1970 by which DuckDB says `infinity`."""
+_AS_JSON = frozenset({
+    "boolean", "tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger",
+    "ubigint", "float", "double", "varchar", "blob", "list", "array", "struct", "map",
+})  # fmt: skip
+"""Types whose cells JSON has, or of which it can have the parts; of others it has DuckDB's text."""
+_WHOLE = re.compile(r"U?HUGEINT|BIGNUM|DECIMAL\([0-9]+,0\)")
+"""Types of whole numbers of any size."""
 
 
 class _StoppedError(Exception):
@@ -90,9 +93,14 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     if [one.type for one in statements] != [duckdb.StatementType.SELECT]:
         raise ValueError("it is not one SELECT")
     found = connection.sql(statements[0].query)
+    cells = (
+        f"#{at}" if kind.id in _AS_JSON else f"CAST(#{at} AS VARCHAR)"
+        for at, kind in enumerate(found.types, 1)
+    )
     # Outside the statement, so that sorting keeps no more rows than are wanted.
-    rows = found.limit(request["rows"] + 1).to_arrow_reader(_BATCH_ROWS)
-    return {"columns": list(found.columns), **_bounded(rows, request)}
+    rows = found.limit(request["rows"] + 1).project(", ".join(cells))
+    whole = [_WHOLE.fullmatch(str(kind)) is not None for kind in found.types]
+    return {"columns": list(found.columns), **_bounded(rows, whole, request)}
 
 
 def _show(connection: Any, request: Mapping[str, Any]) -> None:
@@ -110,63 +118,23 @@ def _show(connection: Any, request: Mapping[str, Any]) -> None:
         connection.execute(f"CREATE VIEW {view} AS SELECT {columns} FROM {_TYPES.quoted(held)}")
 
 
-def _bounded(found: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def _bounded(found: Any, whole: Sequence[bool], request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rows that are wanted, and whether there are more."""
     rows: list[list[Any]] = []
     size = 0
-    for batch in found:
+    for batch in found.to_arrow_reader(_BATCH_ROWS):
         size += batch.nbytes
         if size > request["bytes"]:
             raise _StoppedError(f"its rows are larger than {request['bytes']:,} bytes together")
-        columns = [list(_cells(column)) for column in batch.columns]
+        columns = [
+            [
+                int(cell) if is_whole and cell is not None else _plain(cell)
+                for cell in column.to_pylist()
+            ]
+            for column, is_whole in zip(batch.columns, whole, strict=True)
+        ]
         rows += [list(row) for row in zip(*columns, strict=True)]
-    return {
-        "types": [str(kind) for kind in found.schema.types],
-        "rows": rows[: request["rows"]],
-        "more": len(rows) > request["rows"],
-    }
-
-
-def _cells(column: Any) -> Iterator[Any]:
-    """Yield the cells of a column as JSON has them, and as exact text what it has not."""
-    import pyarrow as pa
-
-    kind = column.type
-    if getattr(kind, "type_name", "") == "bignum":
-        yield from (None if cell is None else _whole(cell) for cell in column.to_pylist())
-    elif pa.types.is_decimal(kind) and kind.scale == 0:  # a sum of whole numbers
-        yield from (None if cell is None else int(cell) for cell in column.to_pylist())
-    elif pa.types.is_decimal(kind) or pa.types.is_temporal(kind):
-        yield from _texts(column)
-    else:
-        yield from map(_plain, column.to_pylist())
-
-
-def _whole(cell: bytes) -> int:
-    """Return a BIGNUM: three bytes of sign and length, then its own; all inverted if negative."""
-    if cell[0] & 0x80:
-        return int.from_bytes(cell[3:], "big")
-    return -int.from_bytes(bytes(255 - one for one in cell[3:]), "big")
-
-
-def _texts(column: Any) -> list[Any]:
-    import pyarrow as pa
-
-    try:
-        texts: list[Any] = column.cast(pa.string()).to_pylist()
-    except pa.ArrowNotImplementedError:
-        return [None if cell is None else str(cell) for cell in column.to_pylist()]
-    return [text and _OUT_OF_RANGE.sub(_beyond, text) for text in texts]
-
-
-def _beyond(text: "re.Match[str]") -> str:
-    """Return a day or time as DuckDB spells it that Arrow has no text for."""
-    number = int(text[1])
-    if number in _MIDNIGHTS:
-        return "24:00:00"
-    if abs(number) not in _INFINITE:
-        raise ValueError("a day or time of its rows is beyond what can be written; leave it out")
-    return "infinity" if number > 0 else "-infinity"
+    return {"rows": rows[: request["rows"]], "more": len(rows) > request["rows"]}
 
 
 def _plain(cell: Any) -> Any:

@@ -9,7 +9,8 @@ alone, too (`run_duckdb`, `sources.sql.postgresql_statements`, `sources.privacy.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from sqlglot import exp
 from sqlglot.dialects import Dialect
@@ -59,22 +60,16 @@ def checked(sql: str, tables: Sequence[ReadTable], dialect: str, most_rows: int)
     spoken = Dialect.get_or_raise(dialect)
     tree = _parsed(sql, spoken)
     _check_parts(tree, dialect)
-    tree, read, columns = qualified(tree, tables, dialect)
+    read, columns = qualified(tree, tables, dialect)
     return Checked(_spelled(tree, spoken), dialect, most_rows, read, columns, tree)
 
 
 def _parsed(sql: str, dialect: Dialect) -> exp.Expr:
-    try:
-        with explained():
-            words = tokens_of(sql, dialect)
-    except UnreadableSQLError as error:
-        refuse(Guard.PARSER, f"it cannot be parsed: {error}")
+    with _understood(Guard.PARSER, "it cannot be parsed: {}"):
+        words = tokens_of(sql, dialect)
     check_words(words)
-    try:
-        with explained():
-            statements = statements_of(words, sql, dialect)
-    except UnreadableSQLError as error:
-        refuse(Guard.PARSER, f"it cannot be parsed: {error}")
+    with _understood(Guard.PARSER, "it cannot be parsed: {}"):
+        statements = statements_of(words, sql, dialect)
     whole = [one for one in statements if one is not None and not isinstance(one, exp.Semicolon)]
     if len(whole) != 1:
         refuse(Guard.ONE_STATEMENT, f"it is {len(whole)} statements; write one SELECT")
@@ -82,6 +77,16 @@ def _parsed(sql: str, dialect: Dialect) -> exp.Expr:
         name = type(whole[0]).__name__.upper()
         refuse(Guard.QUERY, f"it is {name}, which is no query; write one SELECT")
     return whole[0]
+
+
+@contextmanager
+def _understood(guard: Guard, message: str) -> Iterator[None]:
+    """Refuse by a guard what sqlglot does not understand, telling in the message why."""
+    try:
+        with explained():
+            yield
+    except UnreadableSQLError as error:
+        refuse(guard, message.format(error))
 
 
 def _check_parts(tree: exp.Expr, dialect: str) -> None:
@@ -153,13 +158,10 @@ def _check_limit(given: exp.Expr) -> None:
 
 def _spelled(tree: exp.Expr, dialect: Dialect) -> str:
     """Return the statement, every name quoted; it has to be read again as it was meant."""
-    try:
-        with explained():
-            sql = _text(tree, dialect)
-            again = statements_of(tokens_of(sql, dialect), sql, dialect)
-            same = len(again) == 1 and again[0] is not None and _text(again[0], dialect) == sql
-    except UnreadableSQLError as error:
-        refuse(Guard.SPELLING, f"it cannot be spelled anew: {error}; write a simpler one")
+    with _understood(Guard.SPELLING, "it cannot be spelled anew: {}; write a simpler one"):
+        sql = _text(tree, dialect)
+        again = statements_of(tokens_of(sql, dialect), sql, dialect)
+        same = len(again) == 1 and again[0] is not None and _text(again[0], dialect) == sql
     if not same:
         refuse(Guard.SPELLING, "spelled anew it would be another statement; write a simpler one")
     return sql

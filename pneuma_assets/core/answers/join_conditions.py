@@ -1,59 +1,78 @@
 """How tables are joined: by a condition each, and by one that means what it says."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from pneuma_assets.core.answers.statements import Guard, Relation, VisibleSchema, refuse
+from pneuma_assets.core.answers.allowed import MOST_EQUAL
+from pneuma_assets.core.answers.statements import Guard, Relation, refuse
 
 _FEW = 100
 """Rows that may stand beside others without a condition."""
 
 
-def check_using(tree: exp.Expr, schema: VisibleSchema) -> None:
-    """Refuse USING and NATURAL where sqlglot would write out another condition than engines mean.
+def write_using(
+    joins: Sequence[exp.Join], nested: bool, relations: Iterable[Relation]
+) -> dict[str, exp.Expr]:
+    """Put ON in the place of USING and NATURAL; return what each column is that they make one of.
 
     Args:
-        tree: A statement.
-        schema: Tells which columns tables have.
+        joins: Of a query, in order.
+        nested: Whether there are joins in parentheses, too.
+        relations: What the query selects from, in order.
+
+    Raises:
+        SqlRefusedError: Engines may mean another condition than what would be written.
     """
-    for select in tree.find_all(exp.Select):
-        joins: list[exp.Join] = select.args.get("joins") or []
-        if not any(one.args.get("using") or one.method for one in joins):
-            continue
-        first = select.args["from_"].this
-        plain = all(one.args.get("using") or one.method or one.args.get("on") for one in joins)
-        nested = any(
-            isinstance(one, exp.Subquery) and not isinstance(one.this, exp.Query)
-            for one in (first, *(join.this for join in joins))
-        ) or any(one.this.args.get("joins") for one in (select.args["from_"], *joins))
-        outer = len(joins) > 1 and any(one.side in ("RIGHT", "FULL") for one in joins)
-        if not plain or nested or outer:
-            refuse(
-                Guard.SYNTAX,
-                "USING and NATURAL may not stand beside ',', joins in parentheses or RIGHT and "
-                "FULL joins; say by ON which columns are equal",
-            )
-        _check_unambiguous(first, joins, schema)
-
-
-def _check_unambiguous(first: exp.Expr, joins: Iterable[exp.Join], schema: VisibleSchema) -> None:
-    """Refuse a column of USING that several tables before have, and none of them is joined by."""
-    before, merged = [first], set[str]()
-    for join in joins:
-        named = {one.name for one in join.args.get("using") or ()}
-        added = set(schema.columns_of(join.this))
-        known = [set(schema.columns_of(one)) for one in before]
-        if join.method:
-            named = {name for name in added if any(name in one for one in known)}
-        for name in sorted(named - merged):
-            if sum(name in one for one in known) > 1:
+    merged: dict[str, exp.Expr] = {}
+    if not any(one.args.get("using") or one.method for one in joins):
+        return merged
+    plain = all(one.args.get("using") or one.method or one.args.get("on") for one in joins)
+    outer = any(one.side in ("RIGHT", "FULL") for one in joins)
+    if nested or not plain or (outer and len(joins) > 1):
+        refuse(
+            Guard.SYNTAX,
+            "USING and NATURAL may not stand beside ',', joins in parentheses or RIGHT and FULL "
+            "joins; say by ON which columns are equal",
+        )
+    first, *others = relations
+    before = [first]
+    for join, other in zip(joins, others, strict=True):
+        conditions = []
+        for name in _equal(join, before, other):
+            holders = [one for one in before if name in one.times]
+            if len(holders) > 1 and name not in merged:
                 refuse(Guard.COLUMN, f"several tables have {name[:60]!r}; say by ON which is meant")
-        merged |= named
-        before.append(join.this)
+            if not holders or name not in other.times:
+                refuse(Guard.COLUMN, f"USING names {name[:60]!r}, which not both sides have")
+            left = merged.get(name) or exp.column(name, table=holders[0].name)
+            right = exp.column(name, table=other.name)
+            conditions.append(exp.EQ(this=left.copy(), expression=right))
+            merged[name] = exp.Coalesce(this=left, expressions=[right.copy()]) if outer else left
+        if conditions:
+            join.set("on", exp.and_(*conditions))
+            join.set("using", None)
+            join.set("method", None)
+        before.append(other)
+    return merged
 
 
-def check_joined(select: exp.Select, relations: Mapping[str, Relation]) -> None:
+def _equal(join: exp.Join, before: Sequence[Relation], other: Relation) -> list[str]:
+    """Return the columns that a join says are equal, by USING or NATURAL."""
+    if not join.method:
+        return [one.name for one in join.args.get("using") or ()]
+    known = dict.fromkeys(name for one in before for name in one.columns)
+    names = [name for name in known if name in other.times]
+    if not names:
+        refuse(Guard.CROSS_JOIN, "NATURAL joins what has no column in common; join by ON")
+    if len(names) > MOST_EQUAL:
+        refuse(Guard.SIZE, f"NATURAL joins by more than {MOST_EQUAL} columns; join by ON")
+    return names
+
+
+def check_joined(
+    select: exp.Select, joins: Iterable[exp.Join], relations: Mapping[str, Relation]
+) -> None:
     """Refuse relations between which no condition stands.
 
     One that gives few rows whatever the tables hold, such as an average, may stand beside others,
@@ -61,15 +80,13 @@ def check_joined(select: exp.Select, relations: Mapping[str, Relation]) -> None:
 
     Args:
         select: Every column of which says whose it is.
-        relations: What it selects from.
+        joins: All of it.
+        relations: What it selects from, by what columns say.
 
     Raises:
         SqlRefusedError: Two are joined by nothing.
     """
     group = {name: name for name in relations}
-    joins = list(_joins(select))
-    if any(one.method for one in joins):
-        refuse(Guard.CROSS_JOIN, "NATURAL joins what has no column in common; join by ON")
     fixed: set[str] = set()
     for condition in (select.args.get("where"), *(one.args.get("on") for one in joins)):
         for part in _conjuncts(condition):
@@ -89,18 +106,6 @@ def check_joined(select: exp.Select, relations: Mapping[str, Relation]) -> None:
             Guard.CROSS_JOIN,
             f"no condition joins all of {names}; say by ON or WHERE which columns have to be equal",
         )
-
-
-def _joins(node: exp.Expr) -> Iterator[exp.Join]:
-    """Yield the joins of a query, those in parentheses among them."""
-    first = node.args.get("from_")
-    for part in (*([first] if first else ()), *(node.args.get("joins") or ())):
-        if isinstance(part, exp.Join):
-            yield part
-        inner = part.this
-        while isinstance(inner, exp.Subquery | exp.Table):
-            yield from _joins(inner)
-            inner = inner.this
 
 
 def _conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:

@@ -232,12 +232,7 @@ def _rows(reply: Mapping[str, Any]) -> StatementRows:
         raise SqlStoppedError(f"{reply['stopped']}; ask for less")
     if "error" in reply:
         raise SqlFailedError(one_line(reply["error"], _WORDS))
-    return StatementRows(
-        tuple(reply["columns"]),
-        tuple(reply["types"]),
-        tuple(map(tuple, reply["rows"])),
-        reply["more"],
-    )
+    return StatementRows(tuple(reply["columns"]), tuple(map(tuple, reply["rows"])), reply["more"])
 
 
 _Type = exp.DataType.Type

@@ -1,17 +1,15 @@
-"""What a statement may read, what its names may mean there, and by which guards it is refused."""
+"""What a statement may read, and by which guards it is refused."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import NoReturn
 
 from sqlglot import exp
-from sqlglot.optimizer.scope import Scope, traverse_scope
-from sqlglot.schema import MappingSchema
 
 from pneuma_assets.core.errors import SqlRefusedError
-from pneuma_assets.core.lineage.parse import UnreadableSQLError, explained
 
 
 class Guard(StrEnum):
@@ -102,86 +100,27 @@ OF = "of"
 """What is noted of a column: the name of the table that has it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Relation:
     """One thing that a query selects from.
 
     Attributes:
         name: What the query calls it.
-        columns: Of it, as names are compared.
-        table: Which table it is; None for what a query gives.
-        query: That query.
+        called: What it is called in the statement that is run.
+        columns: Of it, in order, as names are compared; '' stands for one without a known name.
+        query: What gives it, where that is a query and no table.
+        table: Which table it is.
+        spelled: Of a table's columns, as it has them.
     """
 
     name: str
+    called: str
     columns: tuple[str, ...]
-    table: ReadTable | None
-    query: exp.Expr | None
+    query: exp.Expr | None = None
+    table: ReadTable | None = None
+    spelled: Mapping[str, str] = field(default_factory=dict)
 
-
-TABLE, AS_IT_IS = "table", "as it is"
-"""What is noted of a table of the tree: which one is meant, and that it is called by its name."""
-
-
-class VisibleSchema:
-    """The tables that a statement may read, and its own names.
-
-    Attributes:
-        tables: They.
-        postgres: Whether it is run in PostgreSQL, and not in DuckDB.
-        dialect: What sqlglot calls its SQL.
-        apart: Columns that differ from another of their table in capitals alone.
-        columns: Of each table, as they are spelled, by how they are compared.
-        mapping: The same for sqlglot, by `placeholder`.
-        spelled: How other names are shown, by how they are compared.
-        named: Ids of the results that the statement itself gives a name.
-    """
-
-    def __init__(self, tables: Sequence[ReadTable], dialect: str) -> None:
-        self.tables, self.postgres, self.dialect = tables, dialect == "postgres", dialect
-        self.named: set[int] = set()
-        lower = [Counter(map(str.lower, table.columns)) for table in tables]
-        self.apart = {
-            name
-            for table, count in zip(tables, lower, strict=True)
-            for name in table.columns
-            if count[name.lower()] > 1
-        }
-        self.columns = [{self.key(one): one for one in table.columns} for table in tables]
-        self.spelled = {key: name for columns in self.columns for key, name in columns.items()}
-        self.mapping = MappingSchema(
-            {placeholder(at): dict.fromkeys(one, "unknown") for at, one in enumerate(self.columns)},
-            dialect=dialect,
-            normalize=False,
-        )
-
-    def key(self, name: str, quoted: bool = True) -> str:
-        """Return how a name is compared."""
-        return name if quoted and name in self.apart else name.lower()
-
-    def columns_of(self, node: exp.Expr) -> Iterable[str]:
-        """Return a table's columns, as they are compared; of what is none, nothing."""
-        at = node.meta.get(TABLE)
-        return () if at is None else self.columns[at]
-
-    def shown(self, key: str) -> str:
-        """Return how a name is shown that is no table's and no table's column."""
-        return self.spelled.get(key, key)
-
-
-def placeholder(at: int) -> str:
-    """Return what a table is called while names are looked for: no statement can say it."""
-    return f"\0{at}"  # (`allowed.check_text`)
-
-
-def scopes_of(tree: exp.Expr) -> list[Scope]:
-    """Return the queries of a statement, those within others first.
-
-    Raises:
-        SqlRefusedError: It is not understood.
-    """
-    try:
-        with explained():
-            return traverse_scope(tree)
-    except UnreadableSQLError as error:
-        refuse(Guard.PARSER, f"it cannot be understood: {error}; write a simpler one")
+    @cached_property
+    def times(self) -> Mapping[str, int]:
+        """How often each name of a column is there."""
+        return Counter(self.columns)

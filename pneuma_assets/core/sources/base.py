@@ -112,14 +112,12 @@ class StatementRows:
 
     Attributes:
         columns: Their names, as the engine gives them; two may be the same.
-        types: Their types, as the engine names them.
         rows: Cells as JSON has them: None, a truth value, a number, a text, a list or an object;
             what JSON has not (decimals, dates, NaN) is exact text, and bytes are hexadecimal.
         more: Whether there are other rows.
     """
 
     columns: tuple[str, ...]
-    types: tuple[str, ...]
     rows: tuple[Row, ...]
     more: bool
 

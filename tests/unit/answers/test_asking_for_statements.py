@@ -101,8 +101,7 @@ def test_tables_of_the_same_columns_are_asked_about_once():
         ),
         (
             "WITH told AS (SELECT a FROM told) SELECT told.a FROM told",
-            'WITH "told" AS (SELECT "told"."a" FROM "shop"."own" AS "told") '
-            'SELECT "told"."a" FROM "told"',
+            'WITH "told" AS (SELECT "own"."a" FROM "shop"."own") SELECT "told"."a" FROM "told"',
         ),
         (
             "SELECT told.a FROM told WHERE EXISTS (SELECT 1 FROM told AS t WHERE t.a = told.a)",
@@ -112,7 +111,7 @@ def test_tables_of_the_same_columns_are_asked_about_once():
         (
             "SELECT a FROM told WHERE EXISTS (SELECT 1 FROM (SELECT 1 AS a) AS told "
             "WHERE told.a = 1)",
-            'SELECT "told"."a" FROM "shop"."own" AS "told" WHERE EXISTS('
+            'SELECT "own"."a" FROM "shop"."own" WHERE EXISTS('
             'SELECT 1 FROM (SELECT 1 AS "a") AS "told" WHERE "told"."a" = 1)',
         ),
     ],

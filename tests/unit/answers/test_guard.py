@@ -67,11 +67,9 @@ def test_what_is_read_is_told_and_spelled_as_it_is_kept():
 def test_fields_of_a_column_are_read_by_its_name_and_by_arrows():
     events = ReadTable("events", ("Who", "data"))
     found = checked("SELECT who.name, data ->> 'a' FROM events e", [events], "duckdb", 10)
-    assert found.sql == (
-        """SELECT "e"."Who"."name" AS "name", "e"."data" ->> '$.a' AS "a" FROM "events" AS "e\""""
-    )
+    assert found.sql == ("""SELECT "e"."Who"."name", "e"."data" ->> '$.a' FROM "events" AS "e\"""")
     found = checked("SELECT data -> 'a' ->> 'b' FROM events", [events], "postgres", 10)
-    assert found.sql == """SELECT "events"."data" -> 'a' ->> 'b' AS "b" FROM "events\""""
+    assert found.sql == """SELECT "events"."data" -> 'a' ->> 'b' FROM "events\""""
     assert found.columns == (("events", "data"),)
 
 
@@ -258,7 +256,6 @@ def test_names_that_a_query_is_given_replace_those_of_its_first_results():
         "SELECT (p).email FROM people AS p",
         "SELECT (SELECT d.v FROM (SELECT p.email AS v) AS d, (SELECT 1 AS email) AS p)"
         " FROM people AS p",
-        "SELECT * FROM people AS p JOIN (SELECT 1 AS a, 2 AS a) AS q ON q.a = p.id",
     ],
 )
 def test_no_name_leads_to_a_hidden_column(sql):
@@ -273,9 +270,12 @@ def test_no_name_leads_to_a_hidden_column(sql):
         ("SELECT city AS email FROM people GROUP BY email", "GROUP BY 1"),
         ("SELECT 1 AS email FROM people ORDER BY email", 'ORDER BY "email"'),
         ("SELECT count(*) FROM people ORDER BY count(*)", "ORDER BY COUNT(*)"),
-        ("SELECT city, count(*) FROM people GROUP BY 1 ORDER BY count(*)", "GROUP BY 1 ORDER BY 2"),
-        ("SELECT name FROM people ORDER BY name", 'ORDER BY "people"."name"'),
-        ("SELECT name FROM people UNION SELECT city FROM cities ORDER BY name", "ORDER BY 1"),
+        (
+            "SELECT city, count(*) FROM people GROUP BY 1 ORDER BY count(*)",
+            "GROUP BY 1 ORDER BY COUNT(*)",
+        ),
+        ("SELECT name FROM people ORDER BY name", 'ORDER BY "name"'),
+        ("SELECT name FROM people UNION SELECT city FROM cities ORDER BY name", 'ORDER BY "name"'),
     ],
 )
 def test_a_result_is_meant_whatever_hidden_columns_are_called(sql, run):
@@ -289,6 +289,22 @@ def test_names_do_not_grow_beyond_bounds():
     assert len(found.sql) < 2_000
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT *, *, *, * FROM wide",
+        "SELECT * FROM wide a NATURAL JOIN wide b",
+        "WITH b AS (SELECT * FROM wide p JOIN wide q ON p.c1 = q.c1),"
+        " c AS (SELECT * FROM b p JOIN b q ON p.c1 = q.c1) SELECT count(*) FROM c",
+    ],
+)
+def test_what_a_star_and_natural_stand_for_is_bounded(sql):
+    wide = ReadTable("wide", tuple(f"c{n}" for n in range(3_000)))
+    with pytest.raises(SqlRefusedError) as caught:
+        checked(sql, [wide], "duckdb", 10)
+    assert caught.value.guard == Guard.SIZE
+
+
 YEARS = (ReadTable("aa", ("Year",)), ReadTable("bb", ("year", "n"), own=("Own", "BB")))
 
 
@@ -296,7 +312,7 @@ def test_columns_of_each_table_are_spelled_as_it_has_them():
     sql = "SELECT bb.YEAR FROM aa JOIN bb ON aa.year = bb.year ORDER BY year, n"
     assert checked(sql, YEARS, "postgres", 10).sql == (
         'SELECT "BB"."year" FROM "aa" JOIN "Own"."BB" ON "aa"."Year" = "BB"."year" '
-        'ORDER BY "BB"."year", "BB"."n"'
+        'ORDER BY "year", "BB"."n"'
     )
 
 

@@ -8,7 +8,6 @@ the source's user may read; which columns are hidden is looked at before (`priva
 """
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 from psycopg.adapt import Buffer, Loader
@@ -102,12 +101,11 @@ def _fetched(connection: Connection, statement: Statement, seconds: float) -> St
     )
     rows: list[tuple[Any, ...]] = []
     columns: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
     size = 0
     while len(rows) <= statement.rows:
         _grant(connection, until, seconds)
         result = _execute(connection, f"FETCH {_BATCH_ROWS} FROM {_CURSOR}")
-        columns, types = tuple(result.keys()), tuple(_types(connection, result))
+        columns = tuple(result.keys())
         batch = [tuple(map(_plain, row)) for row in result]
         size += sum(len(str(cell)) for row in batch for cell in row)
         if size > statement.size:
@@ -118,7 +116,7 @@ def _fetched(connection: Connection, statement: Statement, seconds: float) -> St
         if len(batch) < _BATCH_ROWS:
             break
     more = len(rows) > statement.rows
-    return StatementRows(columns, types, tuple(rows[: statement.rows]), more)
+    return StatementRows(columns, tuple(rows[: statement.rows]), more)
 
 
 def _grant(connection: Connection, until: float, seconds: float) -> None:
@@ -133,13 +131,6 @@ def _grant(connection: Connection, until: float, seconds: float) -> None:
 def _execute(connection: Connection, sql: str) -> Any:
     """Execute a command in which `%` stands for itself."""
     return connection.exec_driver_sql(sql, execution_options={"no_parameters": True})
-
-
-def _types(connection: Connection, result: Any) -> Iterator[str]:
-    driver: Any = connection.connection.driver_connection
-    for column in result.cursor.description:
-        known = driver.adapters.types.get(column.type_code)
-        yield known.name if known else str(column.type_code)
 
 
 def _plain(cell: Any) -> Any:
