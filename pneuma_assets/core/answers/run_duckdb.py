@@ -12,7 +12,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, cast
@@ -68,11 +69,13 @@ class Given:
         rows: Its rows; other columns of these are left out.
         types: What columns are that come as text, by their names: those of
             `duckdb_types.CANDIDATES`; others stay text.
+        table_id: What people call the table; else what the statement calls it.
     """
 
     table: ReadTable
     rows: Iterable[pa.RecordBatch]
     types: Mapping[str, str] = field(default_factory=dict)
+    table_id: str = ""
 
 
 def run(checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds()) -> StatementRows:
@@ -119,35 +122,33 @@ def _written(
 ) -> tuple[dict[str, Any], int]:
     """Return what the process is told of a table, and the bytes written for it."""
     _check_apart(given.table)
-    schema, name = given.table.place
-    named: dict[str, Any] = {"schema": schema, "name": name, "columns": list(given.table.columns)}
-    size, writer = 0, None
-    try:
-        for batch in given.rows:
-            for column in named["columns"]:
-                if column not in batch.schema.names:
-                    raise _changed(given.table, column)
-            kept = batch.select(named["columns"])
-            size += kept.nbytes
+    (schema, name), size = given.table.place, 0
+    batches = map(partial(_kept, given), given.rows)
+    texts = pa.schema([(column, pa.string()) for column in given.table.columns])
+    first = next(batches, pa.RecordBatch.from_pylist([], texts))
+    with pa.ipc.new_stream(file, first.schema) as writer:
+        for batch in chain([first], batches):
+            size += batch.nbytes
             if size > most:
                 raise SqlStoppedError(
                     f"the rows of {given.table.name!r} and those before it are more than "
                     f"{most:,} bytes; ask about smaller tables, or where the table lies in a "
                     "database, let that run the statement"
                 )
-            if writer is None:
-                writer = pa.ipc.new_stream(file, kept.schema)
-                named["types"] = _casts(given, checked, kept.schema)
-            writer.write_batch(kept)
-        if writer is None:
-            schema = pa.schema([(name, pa.string()) for name in given.table.columns])
-            writer = pa.ipc.new_stream(file, schema)
-            named["types"] = _casts(given, checked, schema)
-    finally:
-        if writer is not None:
-            writer.close()
+            writer.write_batch(batch)
     file.flush()
-    return {**named, "file": file.fileno()}, size
+    types = _casts(given, checked, first.schema)
+    return {"schema": schema, "name": name, "types": types, "file": file.fileno()}, size
+
+
+def _kept(given: Given, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the columns of rows that are given, in their order."""
+    gone = set(given.table.columns).difference(batch.schema.names)
+    if gone:
+        named = repr(given.table.name) if not given.table_id else given.table_id
+        why = one_line(f"{named} has no column {min(gone)!r}", _WORDS)
+        raise TableChangedError(f"{why}: it {CHANGED}")
+    return batch.select(given.table.columns)
 
 
 def _check_apart(table: ReadTable) -> None:
@@ -160,11 +161,6 @@ def _check_apart(table: ReadTable) -> None:
                 f"columns {other[:60]!r} and {name[:60]!r} of table {table.name[:60]!r} differ in "
                 "capitals alone, which DuckDB does not tell apart; ask for one of them"
             )
-
-
-def _changed(table: ReadTable, column: str) -> TableChangedError:
-    why = one_line(f"table {table.name!r} has no column {column!r}", _WORDS)
-    return TableChangedError(f"{why}: it {CHANGED}")
 
 
 def _casts(given: Given, checked: Checked, schema: pa.Schema) -> dict[str, str]:

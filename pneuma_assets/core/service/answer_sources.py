@@ -3,13 +3,11 @@
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
-
-import pyarrow as pa
 
 from pneuma_assets.core.answers.attempt import Runner
 from pneuma_assets.core.answers.results import AnswerColumn, AnswerTable
@@ -168,7 +166,7 @@ class AnswerSources(Closing, Runner):
         read = replace(table.read, columns=columns or table.read.columns[:1])
         types = {one.name: one.type for one in self._as_read(table)}
         rows = self._source(source_of(table.table_id)).scan(table.ref)
-        return Given(read, _with_columns(rows, read, table.table_id), types)
+        return Given(read, rows, types, table.table_id)
 
     def _table(
         self,
@@ -214,17 +212,6 @@ class AnswerSources(Closing, Runner):
 def _place(table: AnswerTable) -> StatementTable:
     schema, name = table.read.place
     return StatementTable(name, table.ref, table.read.columns, schema)
-
-
-def _with_columns(
-    rows: Iterator[pa.RecordBatch], wanted: ReadTable, table_id: str
-) -> Iterator[pa.RecordBatch]:
-    """Yield rows as they are; raises `TableChangedError` where they lack a wanted column."""
-    for batch in rows:
-        gone = set(wanted.columns).difference(batch.schema.names)
-        if gone:
-            raise TableChangedError(f"{table_id} has no column {min(gone)!r}: it {CHANGED}")
-        yield batch
 
 
 def _column(column: Column, said: Description | None) -> AnswerColumn:
