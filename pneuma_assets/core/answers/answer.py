@@ -105,18 +105,15 @@ def by_model(
     Raises:
         ModelError: The model is missing or fails.
     """
-    runner = attempts.runner
-    dialects = [(one, runner.dialect(one.tables)) for one in sets]
     asked = clusters(
         question,
-        dialects,
+        [(one, attempts.runner.dialect(one.tables)) for one in sets],
         pruned=ways.pruned,
         clustered=ways.clustered,
         values=writer.values,
-    )
+    )[: ways.tries]
     found, judged_out = Found(), 0
     siblings = _siblings(question, sets if ways.clustered else ())
-    asked = asked[: ways.tries]
     for rank, cluster in enumerate(asked):
         report("asking about sets of tables", rank, len(asked))
         sure = writer.sure(question, cluster) if ways.judged else None
@@ -124,7 +121,7 @@ def by_model(
             found.note(cluster.first, "judge", f"the model thinks it does not answer ({sure:.2f})")
             judged_out += 1
             continue
-        given = _Conversation(question, cluster, siblings, writer, attempts, ways, found).answers()
+        given = _asked(question, cluster, siblings, writer, attempts, ways, found)
         parts = {"rank": float(rank)} | ({} if sure is None else {"sure": sure})
         found.answers += [replace(one, parts=parts) for one in given]
         if given or attempts.late:
@@ -211,46 +208,32 @@ def _ids(tables: Iterable[AnswerTable]) -> frozenset[str]:
     return frozenset(one.table_id for one in tables)
 
 
-@dataclass(slots=True)
-class _Conversation:
-    """What is asked and tried of one cluster."""
-
-    question: str
-    cluster: Cluster
-    siblings: SiblingTables
-    writer: ModelWriter
-    attempts: Attempts
-    ways: Ways
-    found: Found
-    lacks: bool = False
-    """Whether the last statement named a column that is not there."""
-
-    def answers(self) -> list[TableAnswer]:
-        """Return an answer of each table that gives one, in the order of the sets."""
-        given = self._asked(self.cluster, (False, True) if self.ways.repaired else (False,))
-        if given is None and self.lacks and self.cluster.pruned and not self.attempts.late:
-            given = self._asked(self.cluster.whole(), (False,))
-        return given or []
-
-    def _asked(self, cluster: Cluster, tries: Sequence[bool]) -> list[TableAnswer] | None:
-        """Return what a statement gives, or else another one in its place; None: neither.
-
-        Nothing, where the tables cannot be read: no other statement can, either.
-        """
-        sql, cause = "", ""
-        for again in tries:
-            try:
-                if again:
-                    sql = self.writer.another(self.question, cluster, sql or "(none)", cause)
-                else:
-                    sql = self.writer.statement(self.question, cluster)
-                made_by = f"model {self.writer.name}"
-                given = run_on_all(sql, cluster, self.siblings, self.attempts, made_by, self.found)
-                return [replace(one, repaired=again) for one in given]
-            except _HELD as error:
-                cause = str(error)
-                self.lacks = isinstance(error, SqlRefusedError) and error.guard == Guard.COLUMN
-                self.found.note(cluster.first, "statement", f"{cause}: {sql}" if sql else cause)
-            if self.attempts.late:
-                break
-        return None
+def _asked(
+    question: str,
+    cluster: Cluster,
+    siblings: SiblingTables,
+    writer: ModelWriter,
+    attempts: Attempts,
+    ways: Ways,
+    found: Found,
+) -> list[TableAnswer]:
+    """Return an answer of each table of a cluster that gives one, in the order of the sets."""
+    waiting = [(cluster, False), *([(cluster, True)] if ways.repaired else [])]
+    sql, cause = "", ""
+    while waiting and not (cause and attempts.late):
+        (shown, again), before, sql = waiting.pop(0), sql, ""
+        try:
+            if again:
+                sql = writer.another(question, shown, before or "(none)", cause)
+            else:
+                sql = writer.statement(question, shown)
+            made_by = f"model {writer.name}"
+            given = run_on_all(sql, shown, siblings, attempts, made_by, found)
+            return [replace(one, repaired=again) for one in given]
+        except _HELD as error:
+            cause = str(error)
+            found.note(cluster.first, "statement", f"{cause}: {sql}" if sql else cause)
+            lacks = isinstance(error, SqlRefusedError) and error.guard == Guard.COLUMN
+            if lacks and not waiting and shown.pruned:
+                waiting.append((shown.whole(), False))
+    return []
