@@ -1,6 +1,8 @@
 """Which columns of which tables each column of a query comes from, scope by scope."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -22,6 +24,7 @@ from pneuma_assets.core.lineage.scopes import (
     using,
 )
 
+_OF_GLOBS = re.compile(r"[*?[]")
 MOST_CHARACTERS = 1_000
 """Of a pattern of column names; a longer one is no pattern to anybody."""
 
@@ -197,21 +200,7 @@ def _pattern_of(star: exp.Star) -> str | None:
 def fits(name: str, pattern: str) -> bool:
     """Tell whether a name is like a pattern of `%` and `_`, whatever its capitals.
 
-    Takes steps by the product of both lengths at most, where a regular expression may take more
-    than anybody waits for.
+    As a glob, which Python matches in steps by the product of both lengths at most.
     """
-    name, pattern = name.lower(), pattern.lower()
-    at = here = 0
-    last, began = -1, 0
-    while at < len(name):
-        if here < len(pattern) and pattern[here] == "%":
-            last, began = here, at
-            here += 1
-        elif here < len(pattern) and pattern[here] in ("_", name[at]):
-            at, here = at + 1, here + 1
-        elif last >= 0:
-            began += 1
-            at, here = began, last + 1
-        else:
-            return False
-    return not pattern[here:].strip("%")
+    glob = _OF_GLOBS.sub(r"[\g<0>]", pattern.lower()).replace("%", "*").replace("_", "?")
+    return fnmatchcase(name.lower(), glob)
