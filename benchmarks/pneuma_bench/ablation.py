@@ -1,9 +1,8 @@
 """Compares settings on one set, question by question; what was measured is not measured again."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,10 @@ from pneuma_assets.core.measure.evaluate import Figures
 from pneuma_assets.core.measure.metrics import Interval, Values, mean_intervals
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import content_hash
-from pneuma_bench.files import whole
+from pneuma_bench.files import kept_json, write_lines
 from pneuma_bench.keys import code_key, questions_key, tables_key
 from pneuma_bench.lab import Lab
-from pneuma_bench.outcome import THRESHOLD, Outcome
+from pneuma_bench.outcome import THRESHOLD, Outcome, name_of
 from pneuma_bench.run import measure
 from pneuma_bench.settings import Setting, setting_of
 
@@ -53,22 +52,16 @@ class Spec(BaseModel):
             raise BenchmarkError(
                 f"{_DEFAULT!r} is what the base is called; name the cell otherwise"
             )
-        made = {_DEFAULT: setting_of(deployment, self.base)}
-        for name, options in self._cells():
-            made.setdefault(name, setting_of(deployment, self.base | options))
-            if len(made) > MOST_CELLS:
-                raise BenchmarkError(f"more than {MOST_CELLS:,} settings; compare fewer")
-        return made
-
-    def _cells(self) -> Iterator[tuple[str, Options]]:
-        """Yield names and options, those of the base aside."""
-        for name, values in self.vary.items():
-            for value in values:
-                yield _named({name: value})
+        varied = [{name: value} for name, values in self.vary.items() for value in values]
         if self.grid:
-            for combination in product(*self.grid.values()):
-                yield _named(dict(zip(self.grid, combination, strict=True)))
-        yield from self.cells.items()
+            varied += [
+                dict(zip(self.grid, one, strict=True)) for one in product(*self.grid.values())
+            ]
+        if len(varied) + len(self.cells) >= MOST_CELLS:
+            raise BenchmarkError(f"more than {MOST_CELLS:,} settings; compare fewer")
+        named: dict[str, Options] = {_DEFAULT: {}}
+        named |= {name_of(one): one for one in varied} | self.cells
+        return {name: setting_of(deployment, self.base | one) for name, one in named.items()}
 
 
 def read_spec(path: Path) -> Spec:
@@ -104,10 +97,6 @@ def usual_spec() -> Spec:
             "sampling.rows": [1, 10],
         }
     )
-
-
-def _named(options: Options) -> tuple[str, Options]:
-    return Setting(Deployment(), options).name, options
 
 
 _FOLDER = "cells"
@@ -150,69 +139,47 @@ def compare(
         BenchmarkError: The folder cannot be used.
         QueryError: An option of a setting's questions is out of range; names the setting.
     """
-    outcomes: dict[str, Outcome] = {}
-    for name, setting in _in_order(settings):
-        report("measuring settings", len(outcomes), len(settings))
-        outcomes[name] = _measured(lab, name, setting, threshold)
-    report("measuring settings", len(outcomes), len(settings))
-    first = outcomes[next(iter(settings))]
-    return [Compared(outcomes[name], _differences(outcomes[name], first)) for name in settings]
-
-
-def _in_order(settings: Mapping[str, Setting]) -> Iterator[tuple[str, Setting]]:
-    """Yield settings by their index, the default's index first."""
-    order: dict[str, list[tuple[str, Setting]]] = {}
+    order: dict[str, list[str]] = {}
     for name, setting in settings.items():
-        order.setdefault(setting.index_key, []).append((name, setting))
-    for some in order.values():
-        yield from some
+        order.setdefault(setting.index_key, []).append(name)
+    outcomes: dict[str, Outcome] = {}
+    for name in chain.from_iterable(order.values()):
+        report("measuring settings", len(outcomes), len(settings))
+        outcomes[name] = _measured(lab, name, settings[name], threshold)
+    report("measuring settings", len(outcomes), len(settings))
+    first = outcomes[next(iter(settings))].figures.each
+    return [
+        Compared(
+            outcomes[name],
+            {n: paired_difference(v, first[n]) for n, v in outcomes[name].figures.each.items()},
+        )
+        for name in settings
+    ]
 
 
 def _measured(lab: Lab, name: str, setting: Setting, threshold: float) -> Outcome:
     """Return a setting's outcome, kept or measured now."""
     made_of = (tables_key(lab.dataset), questions_key(lab.dataset), code_key(), repr(threshold))
     path = lab.folder / _FOLDER / f"{content_hash(setting.key, *made_of)}.json"
-    kept = _read(path, name)
-    if kept is not None:
-        return kept
-    try:
-        outcome = measure(lab, setting, threshold)
-    except QueryError as error:
-        raise QueryError(f"{name}: {error}") from error
-    _write(path, outcome)
-    return replace(outcome, given_name=name, answers=())
-
-
-def _write(path: Path, outcome: Outcome) -> None:
-    record = {
-        "options": dict(outcome.options),
-        **_record_of(outcome.figures),
-        "facts": dict(outcome.facts),
-        "kinds": {kind: _record_of(figures) for kind, figures in outcome.kinds.items()},
-    }
-    with whole(path) as stream:
-        stream.write(json.dumps(record).encode())
-
-
-def _read(path: Path, name: str) -> Outcome | None:
-    """Return a kept outcome; None if there is none, or what is there is not one."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        kinds = {kind: _figures_of(one) for kind, one in record["kinds"].items()}
-        figures = _figures_of(record)
-        return Outcome(
-            figures, record["facts"], kinds=kinds, options=record["options"], given_name=name
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
+    if (kept := kept_json(path)) is None:
+        try:
+            outcome = measure(lab, setting, threshold)
+        except QueryError as error:
+            raise QueryError(f"{name}: {error}") from error
+        kept = {
+            "options": outcome.options,
+            "facts": outcome.facts,
+            "all": _record_of(outcome.figures),
+            "kinds": {kind: _record_of(figures) for kind, figures in outcome.kinds.items()},
+        }
+        write_lines(path, [kept])
+    kinds = {kind: _figures_of(one) for kind, one in kept["kinds"].items()}
+    return Outcome(_figures_of(kept["all"]), kept["facts"], (), kinds, kept["options"], name)
 
 
 def _record_of(figures: Figures) -> dict[str, Any]:
-    return {
-        "values": dict(figures.values),
-        "intervals": dict(figures.intervals),
-        "each": {name: values.tolist() for name, values in figures.each.items()},
-    }
+    each = {name: values.tolist() for name, values in figures.each.items()}
+    return {"values": figures.values, "intervals": figures.intervals, "each": each}
 
 
 def _figures_of(record: Mapping[str, Any]) -> Figures:
@@ -222,21 +189,7 @@ def _figures_of(record: Mapping[str, Any]) -> Figures:
 
 
 def paired_difference(ours: Values, theirs: Values) -> tuple[float, Interval]:
-    """Return by how much `ours` is above `theirs` on average over the same questions.
-
-    Raises:
-        ValueError: They are not of as many questions.
-    """
-    if len(ours) != len(theirs):
-        raise ValueError(f"{len(ours)} values cannot be paired with {len(theirs)}")
+    """Return by how much `ours` is above `theirs` on average over the same questions."""
     difference = ours - theirs
     mean = float(difference.mean()) if len(difference) else float("nan")
     return mean, mean_intervals({"difference": difference})["difference"]
-
-
-def _differences(outcome: Outcome, first: Outcome) -> dict[str, tuple[float, Interval]]:
-    names: Sequence[str] = [*outcome.figures.each]
-    return {
-        name: paired_difference(outcome.figures.each[name], first.figures.each[name])
-        for name in names
-    }

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.models import ModelConfig
+from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.texts import QUESTION_CHARACTERS, AskedAbout
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.grouping import chunks
@@ -18,131 +19,33 @@ from pneuma_assets.core.tables import Document, DocumentKind
 from pneuma_assets.core.text.safe import harmless, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pneuma_assets.core.service.workspace import Workspace
 
-QUESTION_TOKENS = 96
+_TOKENS = 96
 """Most tokens of one answer."""
-
-
-UNIT = 32
+_UNIT = 32
 """Tables that are asked about before their questions are kept."""
-COLUMNS, ROWS = 40, 3
+_COLUMNS, _ROWS = 40, 3
 """Shown of a table."""
 _NAME, _SAID, _ROW = 64, 80, 300
 """Characters of a name, a description, a row."""
 _FEWEST_WORDS, _MOST_WORDS = 4, 30
-
 _NUMBERED = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,2}[.):])?\s*(?:Question\s?\d{0,2}:\s*)?", re.I)
 _ABOUT_ANY = re.compile(r"\b(?:tables?|columns?|rows?|datasets?)\b", re.I)
 """What a question that every table answers speaks of, whatever the model was told."""
 _QUESTION = re.compile(r"[^?]+\?")
-
-
-@dataclass(frozen=True, slots=True)
-class Worded:
-    """Questions about one table, and when what they were made of was indexed."""
-
-    asked: AskedAbout
-    seen: float
-
-
-def questions_of_tables(
-    store: Store,
-    index: SearchIndex,
-    model: LanguageModel,
-    table_ids: Sequence[str],
-    wanted: int,
-    max_new_tokens: int,
-) -> Iterator[list[Worded]]:
-    """Yield questions about tables, so many tables at a time as are asked about together.
-
-    A table of which the model gives no answer is left out, and keeps the questions it has.
-
-    Args:
-        store: What was read and said of the tables.
-        index: What is known of them.
-        model: Is asked, once a table.
-        table_ids: The tables.
-        wanted: Questions of each.
-        max_new_tokens: Most tokens of an answer.
-
-    Raises:
-        ModelError: The model cannot answer.
-    """
-    for some in chunks(list(table_ids), min(UNIT, AT_ONCE)):
-        seen = store.questions.seen(some)  # before anything is read of them
-        known = list(known_tables(store, index, [one for one in some if one in seen]))
-        rows = store.documents.of_kind(DocumentKind.ROWS, some)
-        prompts = [
-            question_prompt(one, _described(store, one), rows.get(one.table_id, ()), wanted)
-            for one in known
-        ]
-        said = model.generate(prompts, max_new_tokens)
-        answers = {one.index: one.text for one in said if one.problem is None}
-        yield [
-            Worded(
-                AskedAbout(one.table_id, read_questions(answers[at], wanted)), seen[one.table_id]
-            )
-            for at, one in enumerate(known)
-            if at in answers
-        ]
-
-
-def question_prompt(
-    known: Known, described: Mapping[str, str], rows: Sequence[str], wanted: int
-) -> str:
-    """Ask for questions about a table, showing its name, columns and some rows."""
-    columns = "\n".join(_column(name, described.get(name, "")) for name in known.columns[:COLUMNS])
-    shown = "\n".join(harmless(row, _ROW) for row in rows[:ROWS])
-    name = harmless(known.names[-1], _NAME) if known.names else "without a name"
-    return (
-        f"The table {name} has the following columns:\n/*\n{columns}\n*/\n"
-        f"Some of its rows:\n/*\n{shown}\n*/\n"
-        f"Write {wanted} short questions in plain English that people could answer with this "
-        "table. Each must name what it is about, so that the table can be told from others. Do not "
-        "say table, column or row. Write one question a line."
-    )
-
-
-def read_questions(answer: str, wanted: int) -> list[str]:
-    """Return the questions in an answer, at most so many, each once, and none of any table."""
-    found: dict[str, str] = {}
-    for line in answer.splitlines():
-        text = printable(_NUMBERED.sub("", line, count=1))
-        match = _QUESTION.match(text)
-        if match is None or len(match.group()) > QUESTION_CHARACTERS:
-            continue
-        if _ABOUT_ANY.search(match.group()):
-            continue
-        if _FEWEST_WORDS <= len(match.group().split()) <= _MOST_WORDS:
-            found.setdefault(match.group().casefold(), match.group())
-    return list(found.values())[:wanted]
-
-
-def check_may_be_shown(model: ModelConfig | None) -> ModelConfig:
-    """Return the model that words questions; `ConfigError` unless it may be shown rows."""
-    if model is None:
-        raise ConfigError("no model words questions; name one in answers.model")
-    if not model.shows_values:
-        raise ConfigError(
-            "the model of answers is at an endpoint, which may not be shown rows; set "
-            "send_values: true of it, or name a model on this machine"
-        )
-    return model
-
-
-def _described(store: Store, known: Known) -> dict[str, str]:
-    return {
-        name: said.text
-        for name, said in store.narrations.of_tables([known.table_id])[known.table_id].items()
-    }
-
-
-def _column(name: str, said: str) -> str:
-    shown = harmless(name, _NAME) or "(unnamed)"
-    return f"{shown}: {harmless(said, _SAID)}" if said else shown
+_PROMPT = """\
+The table {name} has the following columns:
+/*
+{columns}
+*/
+Some of its rows:
+/*
+{rows}
+*/
+Write {wanted} short questions in plain English that people could answer with this table. Each \
+must name what it is about, so that the table can be told from others. Do not say table, column or \
+row. Write one question a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +66,7 @@ class Asked:
 
 
 def index_questions(
-    workspace: "Workspace", environ: "Mapping[str, str]", wanted: int, *, renew: bool = False
+    workspace: "Workspace", environ: Mapping[str, str], wanted: int, *, renew: bool = False
 ) -> Asked:
     """Let the model of `answers` word questions about every indexed table that has none.
 
@@ -180,7 +83,6 @@ def index_questions(
         ModelError: It cannot answer.
         QueryError: Nothing is indexed.
     """
-    from pneuma_assets.core.describe.kinds import documents_of
     from pneuma_assets.core.models.language.registry import open_language_model
     from pneuma_assets.core.service.state import models_folder
 
@@ -191,29 +93,102 @@ def index_questions(
     left = [one for one in known if one not in have]
     if not left:
         return Asked()
-    asked, changed, questions = 0, 0, 0
+    told = Asked()
     model = open_language_model(config, models_folder(workspace.loaded), environ)
     try:
-        units = questions_of_tables(store, index, model, left, wanted, QUESTION_TOKENS)
-        for unit in units:
-            made = {one.asked.table_id: documents_of(one.asked)[kind] for one in unit}
-            seen = {one.asked.table_id: one.seen for one in unit}
-            changed += len(replace_questions(store, made, seen))
-            asked += len(unit)
-            questions += sum(map(len, store.documents.of_kind(kind, list(made)).values()))
-            report("asking about tables", asked, len(left))
+        for unit, seen in questions_of_tables(store, index, model, left, wanted):
+            made = {one.table_id: documents_of(one)[kind] for one in unit}
+            kept = replace_questions(store, made, seen)
+            questions = sum(map(len, store.documents.of_kind(kind, [*made]).values()))
+            told = replace(
+                told,
+                tables=told.tables + len(unit),
+                changed=told.changed + len(kept),
+                questions=told.questions + questions,
+            )
+            report("asking about tables", told.tables, len(left))
     finally:
         model.close()
-    return Asked(asked, changed, questions, len(left) - asked)
+    return replace(told, unanswered=len(left) - told.tables)
+
+
+def check_may_be_shown(model: ModelConfig | None) -> ModelConfig:
+    """Return the model that words questions; `ConfigError` unless it may be shown rows."""
+    if model is None:
+        raise ConfigError("no model words questions; name one in answers.model")
+    if not model.shows_values:
+        raise ConfigError(
+            "the model of answers is at an endpoint, which may not be shown rows; set "
+            "send_values: true of it, or name a model on this machine"
+        )
+    return model
+
+
+def questions_of_tables(
+    store: Store, index: SearchIndex, model: LanguageModel, table_ids: Sequence[str], wanted: int
+) -> Iterator[tuple[list[AskedAbout], Mapping[str, float]]]:
+    """Yield questions about tables, so many tables at a time as are asked about together.
+
+    With them comes when what they were made of was indexed. A table of which the model gives no
+    answer is left out, and keeps the questions it has.
+    """
+    for some in chunks(list(table_ids), min(_UNIT, AT_ONCE)):
+        seen = store.questions.seen(some)  # before anything is read of them
+        known = list(known_tables(store, index, [one for one in some if one in seen]))
+        rows = store.documents.of_kind(DocumentKind.ROWS, some)
+        told = store.narrations.of_tables([one.table_id for one in known])
+        prompts = [
+            question_prompt(
+                one,
+                {name: said.text for name, said in told[one.table_id].items()},
+                rows.get(one.table_id, ()),
+                wanted,
+            )
+            for one in known
+        ]
+        answers = [one for one in model.generate(prompts, _TOKENS) if one.problem is None]
+        yield (
+            [
+                AskedAbout(known[one.index].table_id, read_questions(one.text, wanted))
+                for one in sorted(answers, key=lambda one: one.index)
+            ],
+            seen,
+        )
+
+
+def question_prompt(
+    known: Known, described: Mapping[str, str], rows: Sequence[str], wanted: int
+) -> str:
+    """Ask for questions about a table, showing its name, columns and some rows."""
+    columns = []
+    for name in known.columns[:_COLUMNS]:
+        shown, said = harmless(name, _NAME) or "(unnamed)", harmless(described.get(name, ""), _SAID)
+        columns.append(f"{shown}: {said}" if said else shown)
+    return _PROMPT.format(
+        name=harmless(known.names[-1], _NAME) if known.names else "without a name",
+        columns="\n".join(columns),
+        rows="\n".join(harmless(row, _ROW) for row in rows[:_ROWS]),
+        wanted=wanted,
+    )
+
+
+def read_questions(answer: str, wanted: int) -> list[str]:
+    """Return the questions in an answer, at most so many, each once, and none of any table."""
+    found: dict[str, str] = {}
+    for line in answer.splitlines():
+        match = _QUESTION.match(printable(_NUMBERED.sub("", line, count=1)))
+        text = match.group() if match else ""
+        fits = _FEWEST_WORDS <= len(text.split()) <= _MOST_WORDS
+        if fits and len(text) <= QUESTION_CHARACTERS and not _ABOUT_ANY.search(text):
+            found.setdefault(text.casefold(), text)
+    return list(found.values())[:wanted]
 
 
 def remove_questions(workspace: "Workspace") -> int:
     """Take all of these questions back; returns of how many tables, which wait for the next run."""
     store, kind = workspace.store, DocumentKind.QUESTIONS
-    nothing: dict[str, list[Document]] = {
-        one: [] for one in store.documents.of_kind(kind, store.tables.listed())
-    }
-    return len(replace_questions(store, nothing))
+    known = store.documents.of_kind(kind, store.tables.listed())
+    return len(replace_questions(store, {one: [] for one in known}))
 
 
 def replace_questions(

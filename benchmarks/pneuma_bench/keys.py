@@ -1,8 +1,8 @@
 """Names for what a measurement was made of, and the chance that a seed decides."""
 
-import hashlib
 import json
 import random
+from collections.abc import Iterable
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -27,28 +27,30 @@ def code_key(folders: tuple[Path, ...] = _CODE) -> str:
 
     A version number would not do: code is measured while it is written.
     """
-    digest = hashlib.blake2b(digest_size=16)
-    for folder in folders:
-        for file in sorted(folder.rglob("*.py")):
-            digest.update(f"{file.relative_to(folder)}\0".encode())
-            digest.update(hashlib.blake2b(file.read_bytes()).digest())
-    return digest.hexdigest()
+    files = ((one, folder) for folder in folders for one in sorted(folder.rglob("*.py")))
+    return _hash([str(file.relative_to(folder)), file.read_text()] for file, folder in files)
 
 
 def tables_key(dataset: RetrievalSet) -> str:
     """Return a hash of all that a set says of its tables."""
-    digest = hashlib.blake2b(digest_size=16)
-    for table, rows in dataset.tables:
-        said = dataset.names.get(table.table_id), dataset.contexts.get(table.table_id)
-        columns = [(column.name, column.type, column.comment) for column in table.columns]
-        digest.update(json.dumps([table.table_id, columns, said, rows]).encode() + b"\0")
-    return digest.hexdigest()
+    return _hash(
+        [
+            table.table_id,
+            [(column.name, column.type, column.comment) for column in table.columns],
+            (dataset.names.get(table.table_id), dataset.contexts.get(table.table_id)),
+            rows,
+        ]
+        for table, rows in dataset.tables
+    )
 
 
 def questions_key(dataset: RetrievalSet) -> str:
     """Return a hash of a set's questions, their kinds and their answers."""
-    digest = hashlib.blake2b(digest_size=16)
-    for question, relevant in zip(dataset.questions, dataset.relevant, strict=True):
-        digest.update(json.dumps([question, sorted(relevant)]).encode() + b"\0")
-    digest.update(json.dumps([*dataset.kinds]).encode())
+    return _hash([one.text, sorted(one.relevant), one.kind] for one in dataset.asked)
+
+
+def _hash(parts: Iterable[object]) -> str:
+    digest = blake2b(digest_size=16)
+    for part in parts:
+        digest.update(json.dumps(part).encode() + b"\0")
     return digest.hexdigest()

@@ -36,7 +36,7 @@ from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.tables import Table, Vector, content_hash
 from pneuma_assets.core.terms.collect import ROWS_KEPT
 from pneuma_assets.core.text.analysis import analyzer_named
-from pneuma_bench.files import KeptFile
+from pneuma_bench.files import KeptFile, kept_json, write_lines
 from pneuma_bench.keys import code_key, tables_key
 from pneuma_bench.retrieval import index_set
 from pneuma_bench.sets import RetrievalSet
@@ -306,9 +306,7 @@ class Lab(Closing):
                 self._stack.callback(self._empty, setting, config, folder)
         publish_index(config, folder, encoder.name, encoder.dimension, tables, signed_in)
         built = Built(seconds, encoder.embedded, code)
-        scratch = folder / f"{_BUILT}.new"
-        scratch.write_text(json.dumps(asdict(built)), encoding="utf-8")
-        scratch.replace(folder / _BUILT)
+        write_lines(folder / _BUILT, [asdict(built)])
         return built
 
     def _empty(self, setting: Setting, config: IndexConfig, folder: Path) -> None:
@@ -361,7 +359,5 @@ def _apart(config: IndexConfig, key: str) -> IndexConfig:
 
 def _read_built(path: Path) -> Built | None:
     """Return what stands in a marker; None where an index was not finished."""
-    try:
-        return Built(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return None
+    kept = kept_json(path)
+    return None if kept is None else Built(**kept)

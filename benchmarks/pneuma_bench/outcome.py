@@ -55,19 +55,18 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON: figures and facts by name, then all intervals."""
+        named = {"configuration": self.name, **self.figures.to_dict(), **self.facts}
         kinds = {kind: figures.to_dict() for kind, figures in self.kinds.items()}
-        return {
-            "configuration": self.name,
-            **self.figures.to_dict(),
-            **self.facts,
-            "options": dict(self.options),
-            **({"kinds": kinds} if kinds else {}),
-        }
+        return {**named, "options": self.options, **({"kinds": kinds} if kinds else {})}
 
 
 def name_of(options: Mapping[str, Any]) -> str:
     """Return options as people read them; 'default' without any."""
-    return ", ".join(f"{key}={_shown(value)}" for key, value in options.items()) or "default"
+    shown = {
+        key: "+".join(map(str, value)) if isinstance(value, list | tuple) else value
+        for key, value in options.items()
+    }
+    return ", ".join(f"{key}={value}" for key, value in shown.items()) or "default"
 
 
 def measure_index(
@@ -88,17 +87,44 @@ def measure_index(
         min_confidence: Up to which confidence an answer counts as refused.
         quick: Answers as `engine` does, and may remember what it encoded; `engine` if None.
     """
-    taken = time_questions(engine, questions, options)
+    taken = _times(engine, questions, options)
+    median, slow = np.percentile(taken, [50, 95])
     answers = ask_all(quick or engine, questions, options, min_confidence)
+    info = index.info()
+    kinds = Counter(str(embedded.block.kind) for embedded in index.blocks())
     facts = {
         "min_confidence": min_confidence,
         "questions": sum(1 for one in questions if one.relevant),
         "unanswerable": sum(1 for one in questions if not one.relevant),
-        **_size(index),
-        **_times(taken),
+        "engine": info.engine,
+        "tables": info.tables,
+        "blocks": info.blocks,
+        "blocks_by_kind": dict(sorted(kinds.items())),
+        "index_bytes": info.size_bytes,
+        "ms_p50": float(median),
+        "ms_p95": float(slow),
+        "seconds_a_question": float(np.mean(taken)) / 1000,
         "peak_memory_bytes": peak_memory(),
     }
     return Outcome(count_figures(answers), facts, answers, count_figures_by_kind(answers))
+
+
+def _times(
+    engine: QueryEngine, questions: Sequence[Question], options: Mapping[str, Any]
+) -> list[float]:
+    """Return how many milliseconds a question takes by itself, of up to 100 spread over the set.
+
+    One more is asked before, uncounted: the first loads what the others find loaded.
+    """
+    step = max(1, len(questions) // _TIMED)
+    some = [one.text for one in questions[::step][:_TIMED]]
+    engine.ask_many(some[:1], **options)
+    taken = []
+    for question in some:
+        began = time.perf_counter()
+        engine.ask_many([question], **options)
+        taken.append((time.perf_counter() - began) * 1000)
+    return taken
 
 
 def looked_in(
@@ -125,53 +151,10 @@ def looked_in(
     return IndexFilter(kinds=left)
 
 
-def _size(index: SearchIndex) -> dict[str, Any]:
-    info = index.info()
-    kinds = Counter(str(embedded.block.kind) for embedded in index.blocks())
-    return {
-        "engine": info.engine,
-        "tables": info.tables,
-        "blocks": info.blocks,
-        "blocks_by_kind": dict(sorted(kinds.items())),
-        "index_bytes": info.size_bytes,
-    }
-
-
-def _times(milliseconds: Values) -> dict[str, float]:
-    median, slow = np.percentile(milliseconds, [50, 95])
-    return {
-        "ms_p50": float(median),
-        "ms_p95": float(slow),
-        "seconds_a_question": float(milliseconds.mean()) / 1000,
-    }
-
-
 def peak_memory() -> int:
     """Return the most memory that this process has had so far, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
-
-
-def _shown(value: Any) -> str:
-    return "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def time_questions(
-    engine: QueryEngine, questions: Sequence[Question], options: Mapping[str, Any]
-) -> Values:
-    """Return how many milliseconds a question takes by itself, of up to 100 spread over the set.
-
-    One more is asked before, uncounted: the first loads what the others find loaded.
-    """
-    step = max(1, len(questions) // _TIMED)
-    some = [one.text for one in questions[::step][:_TIMED]]
-    engine.ask_many(some[:1], **options)
-    taken = []
-    for question in some:
-        began = time.perf_counter()
-        engine.ask_many([question], **options)
-        taken.append((time.perf_counter() - began) * 1000)
-    return np.array(taken)
 
 
 THRESHOLD = 0.5
@@ -206,18 +189,16 @@ def with_decisions(outcome: Outcome, threshold: float = THRESHOLD) -> Outcome:
 
 
 def _decided(figures: Figures, answers: Sequence[Answered], threshold: float) -> Figures:
-    sure, unsure = (
-        np.array([answer.confidence for answer in answers if bool(answer.relevant) is wanted])
-        for wanted in (True, False)
-    )
-    answerable = [answer for answer in answers if answer.relevant]
-    rankings = [answer.ranking for answer in answerable]
+    answerable = [one for one in answers if one.relevant]
+    rankings = [one.ranking for one in answerable]
     decided = at_threshold(rankings, [one.relevant for one in answerable], threshold)
+    sure = np.array([one.confidence for one in answerable])
+    unsure = np.array([one.confidence for one in answers if not one.relevant])
     decided["AUROC"] = auroc(sure, unsure)
+    values = {name: one.value for name, one in decided.items()}
+    intervals = {name: one.interval for name, one in decided.items()}
     return replace(
-        figures,
-        values={**figures.values, **{name: one.value for name, one in decided.items()}},
-        intervals={**figures.intervals, **{name: one.interval for name, one in decided.items()}},
+        figures, values={**figures.values, **values}, intervals={**figures.intervals, **intervals}
     )
 
 
@@ -231,23 +212,14 @@ def at_threshold(
     Counted over all tables of all answers together (micro-averaged), so a question that keeps
     nothing costs recall and no precision. Precision is NaN where nothing at all is kept.
     """
-    kept = [{table for table, score in ranking if score >= threshold} for ranking in rankings]
-    counts = np.array(
-        [
-            (len(one & set(wanted)), len(one), len(set(wanted)))
-            for one, wanted in zip(kept, relevant, strict=True)
-        ],
-        np.float64,
-    ).reshape(-1, 3)
-    figures = _f1(counts.sum(axis=0)[np.newaxis])
+    counts = np.zeros((len(rankings), 3))
+    for row, ranking, wanted in zip(counts, rankings, relevant, strict=True):
+        kept = {table for table, score in ranking if score >= threshold}
+        row[:] = len(kept & set(wanted)), len(kept), len(set(wanted))
     samples = [_f1(weights @ counts) for weights in drawn(len(counts))] if len(counts) else []
-    return {
-        name: Decided(
-            float(figures[name][0]),
-            interval_of(np.concatenate([sample[name] for sample in samples] or [figures[name]])),
-        )
-        for name in figures
-    }
+    figures = _f1(counts.sum(axis=0)[np.newaxis])
+    spread = {n: np.concatenate([one[n] for one in samples or [figures]]) for n in figures}
+    return {n: Decided(float(figures[n][0]), interval_of(spread[n])) for n in figures}
 
 
 def auroc(answerable: Values, unanswerable: Values) -> Decided:

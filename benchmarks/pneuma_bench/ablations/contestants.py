@@ -1,7 +1,7 @@
 """Retrievers measured beside each other, and this project's own search among them."""
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from itertools import cycle, islice
@@ -12,12 +12,9 @@ import numpy as np
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.models import EncoderConfig
-from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.metrics import Interval, Values, first_place, mean_intervals
-from pneuma_assets.core.models.base import Encoder, LanguageModel
+from pneuma_assets.core.measure.metrics import Interval, first_place, mean_intervals
+from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.encoder.encoder import open_encoder
-from pneuma_assets.core.models.language.registry import open_language_model
-from pneuma_assets.core.search.query import QueryEngine
 from pneuma_bench.keys import code_key, tables_key
 from pneuma_bench.lab import Lab
 from pneuma_bench.retrieval import table_documents
@@ -48,37 +45,28 @@ class Prepared:
 
 
 class Contestant(Protocol):
-    """A retriever; one object indexes and answers for one set."""
+    """A retriever; one object indexes and answers for one set.
+
+    `key` is equal for those that give the same answers to the same questions about the same set.
+    What cannot run here, or fails, raises `BenchmarkError` that says why.
+    """
 
     @property
     def name(self) -> str:
         """What people call it."""
-        ...
 
     @property
     def key(self) -> str:
-        """Equal for those that give the same answers to the same questions about the same set."""
-        ...
+        """See the class."""
 
     def prepare(self, dataset: RetrievalSet, folder: Path) -> Prepared:
-        """Index the tables; `folder` is for its files alone.
-
-        Raises:
-            BenchmarkError: It cannot run here; the message says why.
-        """
-        ...
+        """Index the tables; `folder` is for its files alone."""
 
     def answer(self, questions: Sequence[str], k: int) -> list[list[str]]:
-        """Return at most `k` ids of tables of each question, best first, without repetition.
-
-        Raises:
-            BenchmarkError: It failed; the message says why.
-        """
-        ...
+        """Return at most `k` ids of tables of each question, best first."""
 
     def close(self) -> None:
         """Release what is held; the object is not used afterwards."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,29 +84,16 @@ class Measured:
     kinds: Sequence[str]
     facts: Mapping[str, Any]
 
-    def hits(self, k: int, kind: str | None = None) -> Values:
-        """Return 1 for each question found among the first `k`, else 0; of one kind, if given."""
-        kept = [
-            0 < place <= k
-            for place, one in zip(self.places, self.kinds, strict=True)
-            if kind is None or one == kind
-        ]
-        return np.array(kept, np.float64)
-
     def hit_rate(self, k: int, kind: str | None = None) -> tuple[float, Interval]:
         """Return the hit rate (section 7.1) and its 95 % interval; NaN without questions."""
-        hits = self.hits(k, kind)
+        pairs = zip(self.places, self.kinds, strict=True)
+        hits = np.array([0 < place <= k for place, one in pairs if kind in (None, one)], np.float64)
         mean = float(hits.mean()) if len(hits) else float("nan")
         return mean, mean_intervals({"hits": hits})["hits"]
 
 
 def measured(
-    contestant: Contestant,
-    dataset: RetrievalSet,
-    folder: Path,
-    k: int,
-    *,
-    rounds: int = 0,
+    contestant: Contestant, dataset: RetrievalSet, folder: Path, k: int, *, rounds: int = 0
 ) -> Measured:
     """Let a contestant index a set and answer every question; count, and time if asked to.
 
@@ -135,21 +110,22 @@ def measured(
     prepared = contestant.prepare(dataset, folder)
     answers = contestant.answer(dataset.questions, k)
     places, kinds = [], []
-    of_kind = dataset.kinds or [""] * len(dataset.questions)
-    for found, relevant, kind in zip(answers, dataset.relevant, of_kind, strict=True):
-        if relevant:
-            places.append(first_place(distinct(found)[:k], relevant) or 0)
-            kinds.append(kind)
+    for found, one in zip(answers, dataset.asked, strict=True):
+        if one.relevant:
+            places.append(first_place([*dict.fromkeys(found)][:k], one.relevant) or 0)
+            kinds.append(one.kind)
     facts = asdict(prepared) | {"tables": len(dataset.tables)}
     if rounds:
-        facts |= timed(contestant, dataset.questions, k, rounds)
+        rates = _rates(contestant, dataset.questions, k, rounds)
+        facts |= {"questions_a_second": float(np.mean(rates)), "rounds": rounds}
+        facts["questions_a_second_spread"] = float(np.std(rates))
     return Measured(places, kinds, facts)
 
 
-def timed(
+def _rates(
     contestant: Contestant, questions: Sequence[str], k: int, rounds: int
-) -> dict[str, float]:
-    """Return questions a second, asked one by one: the mean of the rounds and their spread.
+) -> Sequence[float]:
+    """Return questions a second of each round, asked one by one.
 
     Section 7.2.2: 100 questions, 10 rounds. Fewer questions are asked again until there are 100;
     one more is asked before, uncounted.
@@ -163,31 +139,16 @@ def timed(
         for question in some:
             contestant.answer([question], k)
         rates.append(len(some) / (time.perf_counter() - began))
-    return {
-        "questions_a_second": float(np.mean(rates)),
-        "questions_a_second_spread": float(np.std(rates)),
-        "rounds": float(rounds),
-    }
-
-
-def distinct(ids: Collection[str]) -> list[str]:
-    """Return ids without repetition, each where it first stands."""
-    return [*dict.fromkeys(ids)]
-
-
-def size_of(folder: Path) -> int:
-    """Return how many bytes the files below a folder have."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return rates
 
 
 class Labs(Closing):
     """A `Lab` a set, all with the same loaded encoders.
 
     Args:
-        folder: Keeps embeddings, narrations and indexes.
+        folder: Keeps embeddings and indexes.
         environ: Holds the secrets that the deployment names.
         encoders: Opens an encoder.
-        models: Opens the language model of a section, as `open_language_model`.
     """
 
     def __init__(
@@ -195,10 +156,8 @@ class Labs(Closing):
         folder: Path,
         environ: Mapping[str, str],
         encoders: Callable[[EncoderConfig], Encoder] = open_encoder,
-        models: Callable[..., LanguageModel] = open_language_model,
     ) -> None:
-        self._folder, self._environ, self._models = folder, environ, models
-        self._open = encoders
+        self._folder, self._environ, self._open = folder, environ, encoders
         self._encoders: dict[str, Encoder] = {}
         self._labs: dict[str, Lab] = {}
         self._stack = ExitStack()
@@ -207,12 +166,13 @@ class Labs(Closing):
         """Return the set's lab, whose embeddings are kept."""
         key = tables_key(dataset)
         if key not in self._labs:
-            self._labs[key] = self._stack.enter_context(self._new(dataset, self._folder))
+            lab = Lab(dataset, self._folder, self._environ, self.encoder)
+            self._labs[key] = self._stack.enter_context(lab)
         return self._labs[key]
 
     def fresh(self, dataset: RetrievalSet) -> Lab:
         """Return a lab that remembers nothing, to be closed by the caller: for measures of time."""
-        return self._new(dataset, None)
+        return Lab(dataset, None, self._environ, self.encoder)
 
     def encoder(self, config: EncoderConfig) -> Encoder:
         """Return an encoder, loaded once for all sets."""
@@ -224,9 +184,6 @@ class Labs(Closing):
     def close(self) -> None:
         """Close every lab."""
         self._stack.close()
-
-    def _new(self, dataset: RetrievalSet, folder: Path | None) -> Lab:
-        return Lab(dataset, folder, self._environ, self.encoder, self._models)
 
 
 class OurSearch(Closing):
@@ -242,9 +199,6 @@ class OurSearch(Closing):
     def __init__(self, name: str, setting: Setting, labs: Labs, *, fresh: bool = False) -> None:
         self.name, self._setting, self._labs, self._fresh = name, setting, labs, fresh
         self._stack = ExitStack()
-        self._plain: QueryEngine | None = None
-        self._quick: QueryEngine | None = None
-        self._options: dict[str, object] = {}
 
     @property
     def key(self) -> str:
@@ -262,9 +216,7 @@ class OurSearch(Closing):
         self._options = setting.ask_options(index.kinds())
         self._options.pop("k", None)
         self._plain = lab.engine(setting, index, remembering=False)
-        # The second engine would open the judge again; a judged question is not timed.
-        judged = setting.deployment.judge.model and setting.given.get("judge") is not False
-        self._quick = self._plain if judged else lab.engine(setting, index, remembering=True)
+        self._quick = lab.engine(setting, index, remembering=True)
         info = index.info()
         about = "" if self._fresh else "embeddings may have been kept"
         documents = count_documents(dataset, setting)
@@ -273,9 +225,7 @@ class OurSearch(Closing):
     def answer(self, questions: Sequence[str], k: int) -> list[list[str]]:
         """Ask; of several questions, those that were embedded before are not embedded again."""
         engine = self._plain if len(questions) == 1 else self._quick
-        if engine is None:
-            raise BenchmarkError(f"{self.name} was asked before it had indexed a set")
-        found = engine.ask_many(questions, k=k, **self._options)  # type: ignore[arg-type]
+        found = engine.ask_many(questions, k=k, **self._options)
         return [[result.table_id for result in one] for one in found]
 
     def close(self) -> None:
@@ -288,16 +238,10 @@ def count_documents(dataset: RetrievalSet, setting: Setting) -> int:
 
     All columns of a table are one text here, described or not, so no description is needed.
     """
-    sampling, kinds = setting.deployment.sampling, setting.given.get("kinds")
-    return sum(
-        1
-        for table, rows in dataset.tables
-        for one in table_documents(
-            table,
-            rows,
-            sampling,
-            contexts=dataset.contexts.get(table.table_id, ()),
-            names=dataset.names.get(table.table_id, ()),
-        )
-        if kinds is None or one.kind in kinds
-    )
+    sampling, kinds, count = setting.deployment.sampling, setting.given.get("kinds"), 0
+    for table, rows in dataset.tables:
+        contexts = dataset.contexts.get(table.table_id, ())
+        names = dataset.names.get(table.table_id, ())
+        documents = table_documents(table, rows, sampling, contexts=contexts, names=names)
+        count += sum(kinds is None or one.kind in kinds for one in documents)
+    return count

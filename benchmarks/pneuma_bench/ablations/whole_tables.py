@@ -8,24 +8,24 @@ documents, signals or analysis of words.
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
+import bm25s
 import numpy as np
+from Stemmer import Stemmer
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.describe.packing import pack_blocks
-from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.tables import Document, DocumentKind, Table, Vector
-from pneuma_bench.ablations.contestants import Prepared, distinct
+from pneuma_bench.ablations.contestants import Prepared
 from pneuma_bench.keys import code_key
 from pneuma_bench.sets import RetrievalSet
 
 _AT_ONCE = 512
-DENSE_ROWS = 100
+_DENSE_ROWS = 100
 """TARGET embeds at most so many rows of a table."""
 
 
@@ -44,24 +44,13 @@ class WholeTableWords(Closing):
         return f"{type(self).__name__} {code_key()}"
 
     def prepare(self, dataset: RetrievalSet, folder: Path) -> Prepared:
-        """Index every table's text; where none has a word, nothing is ever found.
-
-        Raises:
-            BenchmarkError: `bm25s` is not installed.
-        """
-        try:
-            import bm25s
-        except ImportError as error:
-            raise BenchmarkError("the package bm25s is not installed; pip install bm25s") from error
-        from Stemmer import Stemmer
-
-        self._tokens = bm25s.tokenize
-        self._stem = Stemmer("english")
+        """Index every table's text; where none has a word, nothing is ever found."""
+        self._analysis = {"stopwords": "en", "stemmer": Stemmer("english"), "show_progress": False}
         self._ids = [table.table_id for table, _ in dataset.tables]
         began = time.perf_counter()
-        texts = [whole_text(dataset, table, rows) for table, rows in dataset.tables]
+        texts = [_whole_text(dataset, table, rows) for table, rows in dataset.tables]
         self._bm25 = bm25s.BM25()
-        words = self._words(texts)
+        words = bm25s.tokenize(texts, **self._analysis)
         self._known = frozenset(words.vocab)
         if self._known:  # bm25s cannot index texts without any
             self._bm25.index(words, show_progress=False)
@@ -75,24 +64,15 @@ class WholeTableWords(Closing):
     def answer(self, questions: Sequence[str], k: int) -> list[list[str]]:
         """Return the tables of the highest scores above 0; of equal ones, those that come first."""
         answers: list[list[str]] = []
-        for words in self._tokens(
-            list(questions), stopwords="en", stemmer=self._stem, return_ids=False,
-            show_progress=False,
-        ):  # fmt: skip
+        for words in bm25s.tokenize(list(questions), return_ids=False, **self._analysis):
             known = [word for word in words if word in self._known]
-            if not known:
-                answers.append([])
-                continue
-            scores = self._bm25.get_scores(known)
+            scores = self._bm25.get_scores(known) if known else np.zeros(len(self._ids))
             best = np.argsort(-scores, kind="stable")[:k]
             answers.append([self._ids[at] for at in best if scores[at] > 0])
         return answers
 
     def close(self) -> None:
         """Nothing is held open."""
-
-    def _words(self, texts: list[str]) -> Any:
-        return self._tokens(texts, stopwords="en", stemmer=self._stem, show_progress=False)
 
 
 class _Vectors(Closing):
@@ -116,10 +96,9 @@ class _Vectors(Closing):
         owners, texts = self._texts(dataset)
         vectors = np.empty((len(texts), self._encoder.dimension), np.float32)
         for some in chunks(range(len(texts)), _AT_ONCE):
-            vectors[some[0] : some[-1] + 1] = self._encoder.encode_documents(
-                [texts[at] for at in some]
-            )
-            report(f"embedding, {self.name}", some[-1] + 1, len(texts))
+            part = slice(some[0], some[-1] + 1)
+            vectors[part] = self._encoder.encode_documents(texts[part])
+            report(f"embedding, {self.name}", part.stop, len(texts))
         self._owners, self._vectors = self._joined(np.array(owners), vectors)
         seconds = time.perf_counter() - began
         folder.mkdir(parents=True, exist_ok=True)
@@ -138,7 +117,7 @@ class _Vectors(Closing):
         for question in self._encoder.encode_queries(list(questions)):
             nearest = np.maximum.reduceat(self._vectors @ question, begin)
             order = np.argsort(-nearest, kind="stable")[:k]
-            answers.append(distinct([self._ids[owners[at]] for at in order]))
+            answers.append([self._ids[owners[at]] for at in order])
         return answers
 
     def close(self) -> None:
@@ -206,7 +185,7 @@ class RowVectors(_Vectors):
         return owners, texts
 
 
-def whole_text(dataset: RetrievalSet, table: Table, rows: Sequence[Row]) -> str:
+def _whole_text(dataset: RetrievalSet, table: Table, rows: Sequence[Row]) -> str:
     """Return all that a table says: its names, what people wrote, its columns, every cell."""
     said = (*dataset.names.get(table.table_id, ()), *dataset.contexts.get(table.table_id, ()))
     cells = (" ".join(cell for cell in row if cell) for row in rows)
@@ -218,5 +197,5 @@ def _markdown(dataset: RetrievalSet, table: Table, rows: Sequence[Row]) -> Itera
     if name := dataset.names.get(table.table_id, ()):
         yield " ".join(name)
     yield f"| {' | '.join(column.name for column in table.columns)} |"
-    for row in rows[:DENSE_ROWS]:
+    for row in rows[:_DENSE_ROWS]:
         yield f"| {' | '.join((cell or '').replace(chr(10), ' ') for cell in row)} |"

@@ -10,13 +10,11 @@ each in a process of its own.
 """
 
 import argparse
-import time
 import zlib
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -25,6 +23,7 @@ from pneuma_assets.core.changes.measure import Extent, measured
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.sources.duckdb.relation import Relation, feed
 from pneuma_assets.core.terms.collect import TermCollector, _as_text
+from pneuma_bench.experiments.support.timing import timed
 
 SHARES = (0.01, 0.1, 0.2, 0.5)
 KINDS = ("append", "delete", "update")
@@ -44,8 +43,7 @@ class OnlyEvidence(TermCollector):
         self._draw(columns, batch.num_rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """What one reading gave, and cost."""
 
     sketch: TableSketch
@@ -61,16 +59,22 @@ def main() -> None:
         report_errors(rows)
     print(
         "\n| rows | bytes | bytes kept | s of CPU, without | with | MB of memory, without | with |"
+        "\n| --- | --- | --- | --- | --- | --- | --- |"
     )
-    print("| --- | --- | --- | --- | --- | --- | --- |")
     for rows in sizes:
-        report_costs(rows)
+        without, with_it = (apart(rows, sketched=sketched) for sketched in (False, True))
+        data = with_it.sketch.to_bytes()
+        print(
+            f"| {rows:,} | {len(data):,} | {len(zlib.compress(data)):,} | {without.seconds:.2f} | "
+            f"{with_it.seconds:.2f} | {without.megabytes:.0f} | {with_it.megabytes:.0f} |",
+            flush=True,
+        )
 
 
 def report_errors(rows: int) -> None:
     """Print the measured share beside the exact one, for each way and share."""
     before = read(rows, 0, 0, 0).sketch
-    for kind, changed in changes(rows):
+    for changed, kind in ((round(share * rows), kind) for share in SHARES for kind in KINDS):
         after = read(rows, *(changed if kind == each else 0 for each in KINDS)).sketch
         found = measured(Extent(rows, sketch=before), Extent(after.rows, sketch=after))
         exact = changed / rows
@@ -79,24 +83,6 @@ def report_errors(rows: int) -> None:
             f"error {100 * (found.share - exact):+.2f} points",
             flush=True,
         )
-
-
-def changes(rows: int) -> Iterator[tuple[str, int]]:
-    """Yield how rows are changed, and how many."""
-    for share in SHARES:
-        for kind in KINDS:
-            yield kind, round(share * rows)
-
-
-def report_costs(rows: int) -> None:
-    """Print what a reading costs with a sketch and without."""
-    without, with_it = (apart(rows, sketched=sketched) for sketched in (False, True))
-    data = with_it.sketch.to_bytes()
-    print(
-        f"| {rows:,} | {len(data):,} | {len(zlib.compress(data)):,} | {without.seconds:.2f} | "
-        f"{with_it.seconds:.2f} | {without.megabytes:.0f} | {with_it.megabytes:.0f} |",
-        flush=True,
-    )
 
 
 def apart(rows: int, *, sketched: bool) -> Read:
@@ -116,20 +102,11 @@ def read(rows: int, appended: int, deleted: int, updated: int, *, sketched: bool
     with duckdb.connect(config={"threads": 1}) as connection:
         connection.execute("SET enable_progress_bar = false")
         feed(TermCollector(0), connection, Relation("(SELECT 1)"), 1)  # what is loaded once
-        began = time.process_time()
-        feed(gatherer, connection, relation, WIDTH)
-        gathered = gatherer.collected()
-        seconds = time.process_time() - began
-    if gathered.sketch is None:
-        raise ValueError("a reading of all rows gave no sketch")
-    return Read(gathered.sketch, seconds, peak())
-
-
-def peak() -> float:
-    """Return the most memory that this process has had, in megabytes."""
+        _, took = timed(lambda: feed(gatherer, connection, relation, WIDTH))
+        gathered, more = timed(gatherer.collected)
     status = Path("/proc/self/status").read_text()  # getrusage counts the parent's, too
-    (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
-    return int(line.split()[1]) / 1024
+    (peak,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:"))
+    return Read(gathered.sketch, took.cpu + more.cpu, int(peak) / 1024)
 
 
 if __name__ == "__main__":

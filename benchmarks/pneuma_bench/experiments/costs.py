@@ -20,9 +20,7 @@ import csv
 import json
 import os
 import re
-import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -32,12 +30,16 @@ from collections import defaultdict
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from statistics import median
 
 from packaging.requirements import Requirement
 
 HERE = Path(__file__).resolve().parents[3]
 _CPU = re.compile(r"first run\b.*?([\d.]+) ms a table")
 _SHOWN = 10
+
+Found = dict[str, dict[Path, list[float]]]
+"""Every figure of every round, by what it is of and by checkout."""
 
 
 def main() -> None:
@@ -48,10 +50,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     checkouts = [HERE, *([options.against.resolve()] if options.against else [])]
-    with tempfile.TemporaryDirectory(prefix="pneuma-costs-") as scratch:
-        questions = copied(options.lake, Path(scratch) / "lake", options.tables)
-        found = measured(checkouts, Path(scratch), questions, options.rounds)
-    show(found, checkouts)
+    found: Found = defaultdict(lambda: defaultdict(list))
+    with tempfile.TemporaryDirectory(prefix="pneuma-costs-") as name:
+        scratch = Path(name)
+        questions = copied(options.lake, scratch / "lake", options.tables)
+        homes = {one: scratch / f"home{at}" for at, one in enumerate(checkouts)}
+        for checkout, home in homes.items():
+            begin(found, checkout, home, questions)
+        for _ in range(options.rounds):
+            for checkout, home in homes.items():
+                measure(found, checkout, home, questions[0])
+    print(f"| | {' | '.join(one.name for one in checkouts)} |{' ratio |' * (len(checkouts) - 1)}")
+    print("| --- |" + " --- |" * (2 * len(checkouts) - 1))
+    for name, by_checkout in found.items():
+        medians = [median(by_checkout[one]) for one in checkouts if by_checkout[one]]
+        ratio = [medians[0] / medians[1]] if len(medians) == 2 and medians[1] else []
+        print(f"| {name} | {' | '.join(f'{one:.2f}' for one in [*medians, *ratio])} |")
 
 
 def copied(lake: Path, folder: Path, count: int) -> list[str]:
@@ -71,37 +85,30 @@ def copied(lake: Path, folder: Path, count: int) -> list[str]:
     return questions
 
 
-def measured(
-    checkouts: list[Path], scratch: Path, questions: list[str], rounds: int
-) -> dict[str, dict[Path, list[float]]]:
-    """Return every figure of every round, by what it is of and by checkout."""
-    found: dict[str, dict[Path, list[float]]] = defaultdict(lambda: defaultdict(list))
-    homes = {one: scratch / f"home{at}" for at, one in enumerate(checkouts)}
-    for checkout, home in homes.items():
-        home.mkdir()
-        sources = [{"name": "lake", "type": "folder", "path": str(scratch / "lake")}]
-        config = {"home": str(home), "sources": sources}
-        (home / "pneuma.yaml").write_text(json.dumps(config), encoding="utf-8")
-        (home / "questions.json").write_text(json.dumps(questions), encoding="utf-8")
-        found["first index, s"][checkout] += [command(checkout, home, "index")[0]]
-        found["a default installation, MB"][checkout] += [installed(checkout) / 1e6]
-    for _ in range(rounds):
-        for checkout, home in homes.items():
-            tables = ["-m", "pneuma_bench.experiments.pipeline.tables", "--encoder", "none"]
-            said = _CPU.search(run(checkout, home, *tables, "--tables", "200"))
-            if said is not None:
-                found["index, ms of CPU a small table"][checkout].append(float(said[1]))
-            for name, *asked in (
-                ("cold search", "search", "--json", questions[0]),
-                ("an unchanged run", "index"),
-            ):
-                wall, cpu = command(checkout, home, *asked)
-                found[f"{name}, s"][checkout].append(wall)
-                found[f"{name}, s of CPU"][checkout].append(cpu)
-            said_last = run(checkout, home, __file__, "warm", str(home)).splitlines()[-1]
-            for name, value in json.loads(said_last).items():
-                found[name][checkout].append(value)
-    return found
+def begin(found: Found, checkout: Path, home: Path, questions: list[str]) -> None:
+    """Make a home over the lake beside it, and index that."""
+    home.mkdir()
+    sources = [{"name": "lake", "type": "folder", "path": str(home.parent / "lake")}]
+    config = {"home": str(home), "sources": sources}
+    (home / "pneuma.yaml").write_text(json.dumps(config), encoding="utf-8")
+    (home / "questions.json").write_text(json.dumps(questions), encoding="utf-8")
+    found["first index, s"][checkout] += [command(checkout, home, "index")[0]]
+    found["a default installation, MB"][checkout] += [installed(checkout) / 1e6]
+
+
+def measure(found: Found, checkout: Path, home: Path, question: str) -> None:
+    """Add what a round of a checkout takes."""
+    tables = ["-m", "pneuma_bench.experiments.pipeline.tables", "--encoder", "none"]
+    if said := _CPU.search(run(checkout, home, *tables, "--tables", "200")):
+        found["index, ms of CPU a small table"][checkout].append(float(said[1]))
+    commands = {"cold search": ["search", "--json", question], "an unchanged run": ["index"]}
+    for name, asked in commands.items():
+        wall, cpu = command(checkout, home, *asked)
+        found[f"{name}, s"][checkout].append(wall)
+        found[f"{name}, s of CPU"][checkout].append(cpu)
+    warm_said = run(checkout, home, __file__, "warm", str(home)).splitlines()[-1]
+    for name, value in json.loads(warm_said).items():
+        found[name][checkout].append(value)
 
 
 def run(checkout: Path, home: Path, *arguments: str) -> str:
@@ -119,11 +126,11 @@ def run(checkout: Path, home: Path, *arguments: str) -> str:
 
 def command(checkout: Path, home: Path, *arguments: str) -> tuple[float, float]:
     """Return seconds by the clock, and of the processor, of a command line until it ends."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    from pneuma_bench.experiments.support.timing import timed  # another checkout may have none
+
     file = str(home / "pneuma.yaml")
-    run(checkout, home, "-m", "pneuma_assets.cli", "--config", file, *arguments)
-    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    asked = ("-m", "pneuma_assets.cli", "--config", file, *arguments)
+    return timed(lambda: run(checkout, home, *asked))[1]
 
 
 def warm(home: Path) -> dict[str, float]:
@@ -154,11 +161,9 @@ def warm(home: Path) -> dict[str, float]:
         asking = each(workspace.ask, questions)
         beside = [whole - own for whole, own in zip(asking, encoding, strict=True)]
         return {
-            "a warm question beside its encoding, ms of CPU": statistics.median(beside),
-            "its encoding, ms of CPU": statistics.median(encoding),
-            "bm25s and NumPy on the same texts, ms of CPU": statistics.median(
-                each(plain, questions)
-            ),
+            "a warm question beside its encoding, ms of CPU": median(beside),
+            "its encoding, ms of CPU": median(encoding),
+            "bm25s and NumPy on the same texts, ms of CPU": median(each(plain, questions)),
         }
 
 
@@ -197,16 +202,6 @@ def installed(checkout: Path) -> int:
                 left.append(needed)
     own = sum(file.stat().st_size for file in (checkout / "pneuma_assets").rglob("*.py"))
     return own + sum(sizes.values())
-
-
-def show(found: dict[str, dict[Path, list[float]]], checkouts: list[Path]) -> None:
-    """Print medians, and the ratio to the other checkout where there is one."""
-    print(f"| | {' | '.join(one.name for one in checkouts)} |{' ratio |' * (len(checkouts) - 1)}")
-    print("| --- |" + " --- |" * (2 * len(checkouts) - 1))
-    for name, by_checkout in found.items():
-        medians = [statistics.median(by_checkout[one]) for one in checkouts if by_checkout[one]]
-        ratio = [medians[0] / medians[1]] if len(medians) == 2 and medians[1] else []
-        print(f"| {name} | {' | '.join(f'{one:.2f}' for one in [*medians, *ratio])} |")
 
 
 if __name__ == "__main__":

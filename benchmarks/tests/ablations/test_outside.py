@@ -1,7 +1,6 @@
 """A contestant in another interpreter: asked over pipes, believed only where it can be."""
 
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -32,11 +31,11 @@ END = "    print(json.dumps(said), flush=True)\n"
 def outside(tmp_path):
     made = []
 
-    def make(code, seconds=60):
+    def make(code):
         script = tmp_path / "its_script.py"
         script.write_text(code)
         python = Path(sys.executable)
-        one = OutsideContestant("its", python, script, "all-MiniLM-L6-v2", 100, seconds)
+        one = OutsideContestant("its", python, script, "all-MiniLM-L6-v2", 100)
         made.append(one)
         return one
 
@@ -58,13 +57,6 @@ def test_other_packages_there_are_another_measurement(tmp_path):
     assert keys[0] == keys[2] != keys[1]
 
 
-def test_packages_are_those_of_the_interpreter(tmp_path):
-    there = packages_of(Path(sys.executable)).splitlines()
-    assert sys.version.splitlines()[0] in there
-    assert f"pytest=={pytest.__version__}" in there
-    assert packages_of(tmp_path / "none") == ""
-
-
 def test_it_indexes_and_answers_in_its_own_environment(outside, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "ours")
     found = measured(outside(BEGIN + END), small_set(), tmp_path / "files", 5, rounds=1)
@@ -79,11 +71,8 @@ def test_it_indexes_and_answers_in_its_own_environment(outside, tmp_path, monkey
         ("import no_such_package_as_this", "ended: ModuleNotFoundError: No module named"),
         ("print('loading', flush=True); input()", "did not answer with a JSON object"),
         (BEGIN + "    said = {'error': 'no\\nmodel'}\n" + END, "no model"),
-        (BEGIN + "    said = [1]\n" + END, "did not answer with a JSON object"),
-        ("print('[' * 100_000)", "did not answer with a JSON object"),
         (BEGIN + "    said = {'seconds': 'x'}\n" + END, "did not answer with what indexing took"),
         (BEGIN + "    said['bytes'] = 1e999\n" + END, "did not answer with what indexing took"),
-        (BEGIN + "    said['seconds'] = 1e999\n" + END, "did not answer with what indexing took"),
     ],
 )
 def test_what_it_cannot_index_has_a_reason(outside, tmp_path, code, reason):
@@ -96,7 +85,6 @@ def test_what_it_cannot_index_has_a_reason(outside, tmp_path, code, reason):
     [
         ("{'tables': [['small/none']]}", "ids of the tables that it was given"),
         ("{'tables': []}", "a list of tables for each question"),
-        ("{}", "a list of tables for each question"),
     ],
 )
 def test_answers_that_cannot_be_are_refused(outside, tmp_path, change, reason):
@@ -106,26 +94,9 @@ def test_answers_that_cannot_be_are_refused(outside, tmp_path, change, reason):
         one.answer(["river"], 3)
 
 
-def test_one_that_never_answers_is_ended(outside, tmp_path):
-    with pytest.raises(BenchmarkError, match=r"no answer in 0\.5 s"):
-        outside("import time; time.sleep(60)", 0.5).prepare(small_set(), tmp_path / "files")
-
-
-def test_what_it_started_is_ended_with_it(outside, tmp_path):
-    code = "import subprocess; subprocess.run(['sleep', '20'])"
-    began = time.monotonic()
-    with pytest.raises(BenchmarkError, match="no answer"):
-        outside(code, 0.5).prepare(small_set(), tmp_path / "files")
-    assert time.monotonic() - began < 10
-
-
 def test_an_interpreter_that_is_not_there_is_named(tmp_path):
     one = OutsideContestant("its", tmp_path / "none", tmp_path / "s.py", "all-MiniLM-L6-v2", 1)
     with pytest.raises(BenchmarkError, match="cannot be started"):
         one.prepare(small_set(), tmp_path / "files")
     with pytest.raises(BenchmarkError, match="before it had indexed"):
         one.answer(["a"], 1)
-
-
-def test_another_script_is_another_contestant(outside):
-    assert outside("1").key == outside("1").key != outside("2").key

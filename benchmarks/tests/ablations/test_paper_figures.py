@@ -10,10 +10,10 @@ import pytest
 from benchmarks.tests.support.bench_sets import small_set
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_bench.ablations.all_figures import FIGURES, chosen
-from pneuma_bench.ablations.cells import NotRun, bench_set, run
+from pneuma_bench.ablations.cells import BenchSet, run
 from pneuma_bench.ablations.contestants import Labs, Measured
-from pneuma_bench.ablations.figures import Fact, PageOptions, Rate, fill, wards
+from pneuma_bench.ablations.figures import PageOptions, fact, fill, rate, wards
+from pneuma_bench.ablations.paper_figures import FIGURES, chosen
 from tests.support.word_encoder import WordEncoder
 
 MADE = ["content", "context"] * 4
@@ -21,9 +21,9 @@ MADE = ["content", "context"] * 4
 
 @pytest.fixture
 def options(tmp_path):
-    plain = bench_set("plain", small_set())
+    plain = BenchSet("plain", small_set())
     dataset = replace(small_set(), kinds=MADE, contexts={"small/lakes": ["Deep waters."]})
-    made = bench_set("made", dataset)
+    made = BenchSet("made", dataset)
     with Labs(tmp_path, os.environ, lambda _: WordEncoder()) as labs:
         yield PageOptions([plain, made], Deployment(), labs, keywords=[made], rounds=1)
 
@@ -44,17 +44,17 @@ def test_a_set_that_names_sorts_of_questions_is_one_of_each(options):
 
 def test_questions_without_a_sort_are_shown_where_others_have_one(options, tmp_path):
     dataset = replace(small_set(), kinds=["content", *[""] * 7])
-    some = bench_set("some", dataset)
+    some = BenchSet("some", dataset)
     assert [(name, kind) for name, _, kind in wards([some])] == [
         ("some, content", "content"), ("some, of no kind", "")
     ]  # fmt: skip
     figure = FIGURES["table 2"](replace(options, sets=[some]))
     found = fill(figure, run([point.cell for point in figure.points], tmp_path / "kept"))
-    assert {(one.point.x, one.value >= 0) for one in found.shown} == {
+    assert {(one.point.x, one.value >= 0) for one in found} == {
         ("some, content", True), ("some, of no kind", True)
     }  # fmt: skip
     refused = replace(dataset, relevant=[dataset.relevant[0], *[set()] * 7])
-    assert [kind for *_, kind in wards([bench_set("x", refused)])] == ["content"]
+    assert [kind for *_, kind in wards([BenchSet("x", refused)])] == ["content"]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_figure_has_a_value_of_every_line_at_every_place(options, number, x, c
 def test_a_figure_is_filled_with_what_was_measured(options, tmp_path):
     figure = FIGURES["table 2"](options)
     filled = fill(figure, run([point.cell for point in figure.points], tmp_path))
-    found = {(one.point.series, one.point.x): one for one in filled.shown}
+    found = {(one.point.series, one.point.x): one for one in filled}
     assert len(found) == 12
     for one in found.values():
         low, high = one.interval
@@ -101,19 +101,7 @@ def test_sizes_are_halved_down_to_a_sixteenth(options, tmp_path):
     figure = FIGURES["10"](options)
     assert [*dict.fromkeys(point.x for point in figure.points)][-1] == "6"
     filled = fill(figure, run([point.cell for point in figure.points], tmp_path))
-    assert all(one.value > 0 and one.across > 0 for one in filled.shown)
-
-
-def test_only_what_was_given_is_asked_of_models(options):
-    assert not FIGURES["13"](options).points
-    assert "--judge" in FIGURES["13"](options).said[0]
-    given = replace(options, judges=["a"], narrators=["b"], narrated=["made"], judged=2)
-    judged = FIGURES["13"](given)
-    assert series(judged) == ["no judge", "a"]
-    assert {len(point.cell.on.dataset.questions) for point in judged.points} == {2}
-    told = [point for point in FIGURES["17"](given).points if point.series == "described by b"]
-    assert {point.cell.on.name for point in told} == {"made"}
-    assert FIGURES["17"](given).said == ["Models described the columns of made alone."]
+    assert all(one.value > 0 and one.across > 0 for one in filled)
 
 
 def test_what_takes_long_is_asked_of_the_named_sets(options):
@@ -125,12 +113,6 @@ def test_what_takes_long_is_asked_of_the_named_sets(options):
     assert len(asked) == 2 * 4 + 2
     assert long < asked
     assert "of made alone" in FIGURES["6"](given).said[1]
-
-
-def test_settings_are_varied_on_the_named_sets(options):
-    given = replace(options, varied=["plain"])
-    assert places(FIGURES["table 2"](given)) == ["plain"]
-    assert places(FIGURES["6"](given)) == ["plain", "made"]
 
 
 def test_what_is_timed_finds_the_encoder_loaded(options, tmp_path):
@@ -152,24 +134,21 @@ def test_without_such_questions_a_figure_says_so(options):
     )  # fmt: skip
 
 
-def test_what_was_not_measured_is_no_value(options):
-    figure = FIGURES["table 2"](options)
-    filled = fill(figure, {point.cell.key: NotRun("no model") for point in figure.points})
-    assert {one.missing for one in filled.shown} == {"no model"}
-    assert all(math.isnan(one.value) for one in filled.shown)
-
-
-def test_values_are_read_of_a_measurement():
+def test_values_are_read_of_a_measurement(options):
     found = Measured([1, 3, 0], ["a", "b", "b"], {"seconds": 2})
-    assert Rate(3).of(found)[0] == pytest.approx(2 / 3)
-    assert Rate(3, "b").of(found)[0] == 0.5
-    assert Fact("seconds").of(found) == (2.0, None)
-    assert math.isnan(Fact("rounds").of(found)[0])
+    assert rate(3)(found)[0] == pytest.approx(2 / 3)
+    assert rate(3, "b")(found)[0] == 0.5
+    assert fact("seconds")(found) == (2.0, None)
+    assert math.isnan(fact("rounds")(found)[0])
+    figure = FIGURES["table 2"](options)
+    nothing = fill(figure, {point.cell.key: "no model" for point in figure.points})
+    assert {one.missing for one in nothing} == {"no model"}
+    assert all(math.isnan(one.value) for one in nothing)
 
 
 def test_figures_are_chosen_by_number_and_range():
     assert chosen([]) == [*FIGURES]
-    assert chosen(["19", "6", "11-13"]) == ["6", "11", "12", "13", "19"]
+    assert chosen(["19", "6", "11-13"]) == ["6", "11", "12", "19"]
     for wrong in ("20", "20-30", "13-11", "-", "\u00b2-9"):
         with pytest.raises(BenchmarkError, match=f"no figure '{wrong}'; use some of: 6, 7"):
             chosen([wrong])

@@ -26,7 +26,7 @@ def test_another_package_indexes_and_answers(variable, script, tmp_path):
     if variable not in os.environ:
         pytest.skip(f"{variable} names no python of an environment with the package")
     python = Path(os.environ[variable])
-    contestant = OutsideContestant("its", python, SCRIPTS / script, "all-MiniLM-L6-v2", 100, 600)
+    contestant = OutsideContestant("its", python, SCRIPTS / script, "all-MiniLM-L6-v2", 100)
     try:
         found = measured(contestant, small_set(), tmp_path / "files", 6, rounds=1)
     finally:

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pneuma_bench.files import write_lines
 from pneuma_bench.generator.queries import Condition, Selected, SqlQuery
 
 ROWS = (40, 80)
@@ -32,16 +33,8 @@ Rows = Sequence[Sequence[str]]
 class Family:
     """Tables of the same columns.
 
-    Attributes:
-        name: What each table's name begins with.
-        members: What it ends with.
-        thing: The column of what rows are about.
-        things: What these are.
-        sort: A column of sorts of these.
-        sorts: The sorts.
-        other: Another such column.
-        others: Its sorts.
-        measures: Columns of numbers, with the least and the largest.
+    Their names begin with `name` and end with one of `members`. Rows are about a `thing`, one of
+    `things`; two more columns are of sorts of it, and `measures` of numbers, with their bounds.
     """
 
     name: str
@@ -79,10 +72,12 @@ def main() -> None:
     for family in FAMILIES[: options.families]:
         tables = tables_of(family, options.tables, options.seed)
         for member, drawn in tables.items():
-            write(options.out / "lake" / family.name / f"{family.name}_{member}.csv", family, drawn)
+            path = options.out / "lake" / family.name / f"{family.name}_{member}.csv"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("w", newline="", encoding="utf-8") as stream:
+                csv.writer(stream).writerows([family.columns, *drawn])
         asked += list(questions(family, tables, options.seed))
-    lines = (json.dumps(one) + "\n" for one in asked)
-    (options.out / "asked.jsonl").write_text("".join(lines), encoding="utf-8")
+    write_lines(options.out / "asked.jsonl", asked)
     print(f"{options.families * options.tables} tables, {len(asked)} questions in {options.out}")
 
 
@@ -98,12 +93,6 @@ def rows(family: Family, member: str, seed: int) -> Iterator[list[str]]:
         sorts = [chance.choice(family.sorts), chance.choice(family.others)]
         numbers = [str(chance.randint(low, high)) for low, high in family.measures.values()]
         yield [chance.choice(there), *sorts, *numbers]
-
-
-def write(path: Path, family: Family, drawn: Rows) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream).writerows([family.columns, *drawn])
 
 
 def questions(family: Family, tables: Mapping[str, Rows], seed: int) -> Iterator[dict[str, object]]:

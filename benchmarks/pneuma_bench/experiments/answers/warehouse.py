@@ -8,11 +8,10 @@ The deployment is of PostgreSQL with the seven schemas of the warehouse, and its
 names the model. A question counts as answered rightly if its first answer has the rows of one of
 the question's right statements: as many rows, and for each column of that statement a column of
 the same values in the same rows, numbers to two places; other columns beside them do not matter.
-Questions that nothing answers should be refused. `--every 3` takes each third question. A way that
-leaves a part out asks only those questions anew for which that part did something; with `--out`,
-what an earlier call found stays. With `--small-letters` those questions alone that say a value of
-their right statement are asked, all in small letters, as people type: what the correction of values
-is for.
+Questions that nothing answers should be refused. `--every 3` takes each third question. With
+`--out`, what an earlier call found stays. With `--small-letters` those questions alone that say a
+value of their right statement are asked, all in small letters, as people type: what the correction
+of values is for.
 """
 
 import argparse
@@ -31,12 +30,11 @@ import psycopg
 import sqlglot
 from sqlglot import exp
 
-from pneuma_assets import Workspace, open_workspace
+from pneuma_assets import open_workspace
 from pneuma_assets.core.answers.answer import Ways
-from pneuma_assets.core.answers.prune import clusters, sets_to_ask
 from pneuma_assets.core.answers.results import CellAnswer, Outcome
 from pneuma_assets.core.index.base import NO_FILTER
-from pneuma_assets.core.service.answer import SETS, _search
+from pneuma_bench.files import write_lines
 
 WAYS: Mapping[str, Ways] = {
     "all": Ways(),
@@ -76,36 +74,28 @@ def main() -> None:
     if options.small_letters:
         every = (replace(one, text=one.text.lower()) for one in every if says_value(one))
     asked = list(islice(every, 0, None, options.every))
-    lines: list[dict[str, Any]] = []
+    known: dict[tuple[str, str], dict[str, Any]] = {}
     if options.out and options.out.exists():
-        lines = [json.loads(line) for line in options.out.read_text().splitlines()]
-    known = {(line["way"], line["question"]): line for line in lines}
+        lines = map(json.loads, options.out.read_text().splitlines())
+        known = {(line["way"], line["question"]): line for line in lines}
     with (
         open_workspace(options.config, options.home) as workspace,
         psycopg.connect(options.database, autocommit=True) as connection,
     ):
+        answering = workspace._session.answering
         for way in options.ways.split(","):
-            ways, told = WAYS[way], []
             for one in asked:
-                found = known.get((way, one.text)) or same_as(way, known.get(("all", one.text)))
-                if found is not None:
-                    told.append(found)
+                if (way, one.text) in known:
                     continue
                 began = time.perf_counter()
-                answer = workspace._session.answering.answer(
-                    one.text, options.k, True, NO_FILTER, ways
-                )
+                answer = answering.answer(one.text, options.k, True, NO_FILTER, WAYS[way])
                 seconds = time.perf_counter() - began
                 line = {"way": way, **judged(one, answer, connection, seconds)}
-                if way == "all":
-                    line["pruned"] = is_pruned(workspace, one.text)
                 known[way, one.text] = line
-                told.append(line)
                 print(json.dumps(line)[:600], flush=True)
                 if options.out:
-                    lines.append(line)
-                    options.out.write_text("".join(json.dumps(line) + "\n" for line in lines))
-            report(way, told)
+                    write_lines(options.out, known.values())
+            report(way, [known[way, one.text] for one in asked])
 
 
 def questions(path: Path) -> Iterable[Question]:
@@ -128,33 +118,6 @@ def says_value(one: Question) -> bool:
     return any(
         re.search(rf"\b{re.escape(text)}\b", one.text, re.IGNORECASE) for text in texts if text
     )
-
-
-def same_as(way: str, whole: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the answer of all parts, where it is that without one; None where it may not be.
-
-    A model that is asked the same says the same, and it is slow.
-    """
-    if whole is None or way == "all":
-        return None
-    problems = whole["problems"]
-    matters = {
-        "no judge": any("thinks it does not answer" in one for one in problems),
-        "no repair": bool(whole["repaired"] or problems),
-        "no correction": bool(whole["corrections"] or problems),
-        "all columns": whole.get("pruned", False),
-    }
-    return None if matters.get(way, whole["calls"]) else whole
-
-
-def is_pruned(workspace: Workspace, question: str) -> bool:
-    """Tell whether a model is not shown every column of the tables that it may be asked about."""
-    answering, ways = workspace._session.answering, Ways()
-    most = SETS
-    searched = workspace._session.engine.ask(lambda e: _search(e, question, most, NO_FILTER))
-    sets = answering._sets(sets_to_ask(searched.groups, most), searched)
-    asked = clusters(question, [(one, "postgres") for one in sets], pruned=True, clustered=True)
-    return any(one.pruned for one in asked[: ways.tries])
 
 
 def judged(
@@ -197,12 +160,9 @@ def same(gold: Sequence[Sequence[Any]], mine: Sequence[Sequence[Any]]) -> bool:
 
     Columns are matched one by one, in any order; two equal columns may be the same one.
     """
-    if len(gold) != len(mine):
-        return False
-    if not gold:
-        return True
-    theirs = [[cell(row[i]) for row in gold] for i in range(len(gold[0]))]
-    ours = [[cell(row[i]) for row in mine] for i in range(len(mine[0]))]
+    if not gold or len(gold) != len(mine):
+        return len(gold) == len(mine)
+    theirs, ours = ([[*map(cell, column)] for column in zip(*r, strict=True)] for r in (gold, mine))
     chosen: list[list[list[str]]] = [[]]
     for column in theirs:
         alike = [one for one in ours if Counter(one) == Counter(column)]

@@ -9,20 +9,19 @@ are those of the nearest rows. The paper then has a model of 7B name the table: 
 """  # noqa: E501 (a command to be copied)
 
 import json
-import os
 import sqlite3
-import sys
 import time
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from llama_index.core import Settings, VectorStoreIndex
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import Document
 from llama_index.readers.database import DatabaseReader
 from sentence_transformers import SentenceTransformer
+from serving import serve
 
 ROWS_A_TABLE = 5
 """Rows looked at for each table asked for; twice as many where these are of too few tables."""
@@ -134,21 +133,5 @@ def names_of(columns: Sequence[str]) -> list[str]:
     return names
 
 
-def serve(requests: TextIO, answers: TextIO) -> None:
-    """Answer each line; what fails becomes an error of that request."""
-    retriever = Retriever()
-    for line in requests:
-        request = json.loads(line)
-        method = getattr(retriever, {"prepare": "prepare", "answer": "answer"}[request.pop("do")])
-        try:
-            said = method(**request)
-        except Exception as error:  # noqa: BLE001 (whatever a package raises is its reason)
-            said = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(said), file=answers, flush=True)
-
-
 if __name__ == "__main__":
-    # Packages print; what they print must not be taken for an answer.
-    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    serve(sys.stdin, own)
+    serve(Retriever())

@@ -16,11 +16,10 @@ Its k counts texts; so that answers have enough tables, three texts a table are 
 
 import json
 import os
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 os.environ["ANONYMIZED_TELEMETRY"] = "False"  # chromadb reports its use otherwise
 
@@ -32,6 +31,7 @@ from pneuma.query_processor.query_processor import QueryProcessor
 from pneuma.registrar.registrar import Registrar
 from pneuma.summarizer.summarizer import Summarizer
 from sentence_transformers import SentenceTransformer
+from serving import serve
 
 TEXTS_A_TABLE = 3
 NAME = "tables"
@@ -173,21 +173,5 @@ class _Offline:
     connect = Offline
 
 
-def serve(requests: TextIO, answers: TextIO) -> None:
-    """Answer each line; what fails becomes an error of that request."""
-    retriever = Retriever()
-    for line in requests:
-        request = json.loads(line)
-        method = getattr(retriever, {"prepare": "prepare", "answer": "answer"}[request.pop("do")])
-        try:
-            said = method(**request)
-        except Exception as error:  # noqa: BLE001 (whatever a package raises is its reason)
-            said = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(said), file=answers, flush=True)
-
-
 if __name__ == "__main__":
-    # Packages print; what they print must not be taken for an answer.
-    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    serve(sys.stdin, own)
+    serve(Retriever())

@@ -9,56 +9,64 @@ Half of the questions are about a block, the text and the vector of the others a
 """
 
 import tempfile
+import time
 from argparse import Namespace
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from os import environ
 from pathlib import Path
+from time import perf_counter
 
-from elasticsearch import Elasticsearch
+import numpy as np
+from elasticsearch import Elasticsearch, OrjsonSerializer
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_bench.experiments.elasticsearch.asking import (
-    FUSED_HEADER,
-    count_round_trips,
-    fused_line,
-    print_overlap,
-)
-from pneuma_bench.experiments.elasticsearch.server import (
+from pneuma_assets.core.search.query import QueryEngine
+from pneuma_bench.experiments.elasticsearch.writing import (
     WRITE_HEADER,
     Bare,
     Meter,
-    Writer,
-    add_address,
-    bare_client,
-    described,
-    drop,
-    embedded_line,
-    scratch_name,
+    Ours,
     take_turns,
 )
-from pneuma_bench.experiments.support.corpus import DIMENSION, arguments
-from pneuma_bench.experiments.support.large_corpus import LargeCorpus
+from pneuma_bench.experiments.support.corpus import DIMENSION, arguments, time_each
+from pneuma_bench.experiments.support.large_corpus import GivenVectors, LargeCorpus
 
 ENCODER = "made"
+ASKERS = 8
+_WARM_UP = 20
+ASK_HEADER = (
+    "| fused search | p50 / p95 / own cpu ms | cpu ms a question, own + server "
+    f"| {ASKERS} askers: p50 / p95 ms | questions/s |\n|" + " --- |" * 5
+)
 
 
 def main() -> None:
     parser = arguments(__doc__.splitlines()[0])
-    add_address(parser)
+    address = environ.get("ELASTICSEARCH_URL", "http://localhost:9200")
+    parser.add_argument("--url", default=address, help="of an Elasticsearch 9 without passwords")
     parser.add_argument("--blocks", type=int, default=300_000)
     parser.add_argument("--tables-a-call", type=int, default=2_000)
     options = parser.parse_args()
-    name = scratch_name()
-    with closing(bare_client(options.url)) as client:
-        print(described(client), flush=True)
+    name = f"benchmark-{time.time_ns():x}"
+    # As its documents advise for much data.
+    bare = Elasticsearch(options.url, serializer=OrjsonSerializer(), request_timeout=600)
+    with closing(bare) as client:
+        nodes = client.nodes.stats(metric="jvm")["nodes"].values()
+        heap = sum(node["jvm"]["mem"]["heap_max_in_bytes"] for node in nodes) / 2**30
+        version = client.info()["version"]["number"]
+        print(f"Elasticsearch {version}, {len(nodes)} node(s), heap {heap:.1f} GiB", flush=True)
         corpus = LargeCorpus(options.data, options.blocks, options.questions)
         print(f"{len(corpus.embeddings):,} blocks", flush=True)
         try:
             compare_engines(client, name, corpus, options)
         finally:
-            drop(client, name)
+            # One by one: servers may refuse a pattern.
+            for index in client.indices.get(index=f"{name}*", expand_wildcards="all"):
+                client.indices.delete(index=index)
 
 
 def compare_engines(
@@ -72,27 +80,17 @@ def compare_engines(
         with closing(elastic), closing(embedded):
             print(WRITE_HEADER)
             bare = Bare(client, config, ENCODER)
-            ours = Writer("elasticsearch", elastic)
-            take_turns(client, ours, bare, corpus, options.tables_a_call)
+            writers = [Ours("elasticsearch", elastic), bare]
+            take_turns(client, writers, corpus, options.tables_a_call)
             bare.drop()
-            print(embedded_line(embedded, corpus, options.tables_a_call), flush=True)
-            compare_answering(client, elastic, embedded, corpus)
-
-
-def compare_answering(
-    client: Elasticsearch, elastic: SearchIndex, embedded: SearchIndex, corpus: LargeCorpus
-) -> None:
-    """Print how fast both engines answer, as written and optimised."""
-    print_overlap(embedded, corpus)
-    print("", FUSED_HEADER, sep="\n")
-    engines = {"elasticsearch": elastic, "embedded": embedded}
-    for stage in ("as written", "optimised"):
-        for label, index in engines.items():
-            if stage == "optimised":
-                optimise(label, index, client)
-            meter = Meter(client if index is elastic else None)
-            print(fused_line(f"{label}, {stage}", index, corpus, meter), flush=True)
-    count_round_trips(elastic, corpus)
+            take_turns(None, [Ours("embedded", embedded)], corpus, options.tables_a_call)
+            print("", ASK_HEADER, sep="\n")
+            for stage in ("as written", "optimised"):
+                for label, index in {"elasticsearch": elastic, "embedded": embedded}.items():
+                    its = client if index is elastic else None
+                    if stage == "optimised":
+                        optimise(label, index, client)
+                    print(ask_line(f"{label}, {stage}", index, corpus, Meter(its)), flush=True)
 
 
 def optimise(label: str, index: SearchIndex, client: Elasticsearch) -> None:
@@ -101,12 +99,33 @@ def optimise(label: str, index: SearchIndex, client: Elasticsearch) -> None:
     meter = Meter(client)
     with meter.running():
         index.optimise()
-    after = index.info().size_bytes
     print(
-        f"(optimising {label}: {meter.wall:.1f} s, cpu {meter.cpu:.1f} s, "
-        f"{before / 1e6:,.0f} to {after / 1e6:,.0f} MB)",
+        f"(optimising {label}: {meter.wall:.1f} s, cpu {meter.own_cpu + meter.server_cpu:.1f} s, "
+        f"{before / 1e6:,.0f} to {index.info().size_bytes / 1e6:,.0f} MB)",
         flush=True,
     )
+
+
+def ask_line(label: str, index: SearchIndex, corpus: LargeCorpus, meter: Meter) -> str:
+    """Ask every question alone, then all of them by several askers at once; return the line."""
+    engine = QueryEngine(index, GivenVectors(corpus.questions, corpus.question_vectors))
+    for question in corpus.questions[:_WARM_UP]:
+        engine.ask(question)
+    with meter.running():
+        alone = time_each(engine.ask, corpus.questions)
+
+    def asked(question: str) -> float:
+        began = perf_counter()
+        engine.ask(question)
+        return (perf_counter() - began) * 1000
+
+    began = perf_counter()
+    with ThreadPoolExecutor(ASKERS) as pool:
+        together = list(pool.map(asked, corpus.questions))
+    rate = len(corpus.questions) / (perf_counter() - began)
+    p50, p95 = np.percentile(together, [50, 95])
+    own, server = (1000 * cpu / len(together) for cpu in (meter.own_cpu, meter.server_cpu))
+    return f"| {label} | {alone} | {own:.1f} + {server:.1f} | {p50:.1f} / {p95:.1f} | {rate:.0f} |"
 
 
 if __name__ == "__main__":

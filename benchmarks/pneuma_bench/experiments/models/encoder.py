@@ -9,8 +9,6 @@ All take turns in one process, so that a busy machine slows all; medians are com
 """
 
 import argparse
-import statistics
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,69 +21,47 @@ from pneuma_assets.core.describe.packing import pack_blocks
 from pneuma_assets.core.models.encoder.encoder import SentenceEncoder
 from pneuma_assets.core.models.encoder.files import locate_encoder
 from pneuma_assets.core.tables import Vector
+from pneuma_bench.experiments.support.timing import timed
 from pneuma_bench.retrieval import read_set, table_documents
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--name", default="fetaqa_dev")
     parser.add_argument("--texts", type=int, default=400)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--device", default="cpu", help="cuda, say")
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     files = locate_encoder(PACKAGED_ENCODER)
-    ours = SentenceEncoder(files, arguments.device)
-    theirs = SentenceTransformer(files.model, device=arguments.device, local_files_only=True)
-
-    dataset = read_set(arguments.folder, arguments.name)
+    ours = SentenceEncoder(files, options.device)
+    single = SentenceEncoder(files, options.device, "float32")
+    theirs = SentenceTransformer(files.model, device=options.device, local_files_only=True)
     documents = [
         document
-        for table, rows in dataset.tables
+        for table, rows in read_set(options.folder, options.name).tables
         for document in table_documents(table, rows, SamplingConfig())
     ]
-    start = time.perf_counter()
-    blocks = pack_blocks(documents, ours)
-    seconds = time.perf_counter() - start
-    print(f"packed {len(documents)} documents into {len(blocks)} blocks in {seconds:.2f} s")
-
-    texts = [block.text for block in blocks[: arguments.texts]]
-    return compare(ours, theirs, texts, arguments.rounds, arguments.device)
-
-
-def compare(
-    ours: SentenceEncoder, theirs: SentenceTransformer, texts: list[str], rounds: int, device: str
-) -> int:
-    """Time all, after a round that warms them up, and print the ratio of the medians."""
-    single = SentenceEncoder(locate_encoder(PACKAGED_ENCODER), device, "float32")
+    blocks, took = timed(lambda: pack_blocks(documents, ours))
+    print(f"packed {len(documents)} documents into {len(blocks)} blocks in {took.wall:.2f} s")
+    texts = [block.text for block in blocks[: options.texts]]
     ways: dict[str, Callable[[], Vector]] = {
         "raw": lambda: np.asarray(theirs.encode(texts, normalize_embeddings=True)),
         "ours, float32": lambda: single.encode_documents(texts),
         "ours": lambda: ours.encode_documents(texts),
     }
-    vectors = {name: encode() for name, encode in ways.items()}
-    rows = [{name: timed(encode) for name, encode in ways.items()} for _ in range(rounds)]
-    medians = {
-        name: tuple(map(statistics.median, zip(*(row[name] for row in rows), strict=True)))
-        for name in ways
-    }
-    for name, (seconds, busy) in medians.items():
-        cosine = (vectors[name] * vectors["raw"]).sum(axis=1).min()
+    vectors = {name: encode() for name, encode in ways.items()}  # warms them up
+    rounds = [[timed(encode)[1] for encode in ways.values()] for _ in range(options.rounds)]
+    medians = np.median(rounds, axis=0)
+    for (name, made), (wall, cpu) in zip(vectors.items(), medians, strict=True):
+        cosine = (made * vectors["raw"]).sum(axis=1).min()
         print(
-            f"{name:14} {len(texts) / seconds:6.1f} texts/s, {1000 * busy / len(texts):5.1f} ms of"
+            f"{name:14} {len(texts) / wall:6.1f} texts/s, {1000 * cpu / len(texts):5.1f} ms of"
             f" processor time a text, lowest cosine to raw {cosine:.6f}"
         )
-    (raw, raw_cpu), (own, own_cpu) = medians["raw"], medians["ours"]
-    print(f"ours is {100 * raw / own:.0f} % as fast ({100 * raw_cpu / own_cpu:.0f} % by processor)")
-    return 0 if raw / own >= 0.9 else 1
-
-
-def timed(encode: Callable[[], Vector]) -> tuple[float, float]:
-    """Return how long it took on the clock, and in seconds of all the processor's cores."""
-    start, busy = time.perf_counter(), time.process_time()
-    encode()
-    return time.perf_counter() - start, time.process_time() - busy
+    wall, cpu = 100 * medians[0] / medians[2]
+    print(f"ours is {wall:.0f} % as fast ({cpu:.0f} % by processor)")
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -11,19 +11,17 @@ stand-in that costs next to nothing: `--encoder packaged` takes the real one.
 """
 
 import argparse
-import multiprocessing
 import os
+import subprocess
+import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Protocol
 
 import dagster as dg
 import psycopg
-from psycopg import sql
 from sqlalchemy import make_url
 
 import pneuma_assets.resources.models
@@ -31,7 +29,9 @@ from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.service.state import open_store
+from pneuma_assets.core.sources.files import s3
 from pneuma_bench.experiments.pipeline.tables import NoEncoder
+from pneuma_bench.experiments.support.timing import T, timed
 from tests.support.postgresql_process import Server
 from tests.support.ticks import Ticking
 
@@ -39,6 +39,15 @@ ROWS = 20
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
 PASSWORD = "KEPT_CURRENT_PASSWORD"
 """Names the variable that the source reads."""
+_BUCKETS = """
+import logging, sys
+from moto.server import ThreadedMotoServer
+logging.getLogger("werkzeug").setLevel(logging.ERROR)
+server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+server.start()
+print(*server.get_host_and_port(), flush=True)
+sys.stdin.read()
+"""
 
 
 def header(number: int) -> tuple[str, ...]:
@@ -67,11 +76,9 @@ class Lake(Protocol):
 
     def put(self, number: int, version: int = 0) -> None:
         """Write one."""
-        ...
 
     def drop(self, number: int) -> None:
         """Delete one."""
-        ...
 
 
 class Folder:
@@ -80,7 +87,7 @@ class Folder:
     def __init__(self, root: Path) -> None:
         self._lake = root / "lake"
         self._lake.mkdir()
-        self.source: dict[str, Any] = {"type": "folder", "name": "lake", "path": str(self._lake)}
+        self.source: dict[str, Any] = {"type": "folder", "path": str(self._lake)}
 
     def put(self, number: int, version: int = 0) -> None:
         """Write one."""
@@ -95,11 +102,9 @@ class Bucket:
     """Tables as objects."""
 
     def __init__(self, endpoint: str) -> None:
-        from pneuma_assets.core.sources.files import s3
-
         self._client = s3.connect(endpoint, None, *KEYS.values(), None)
         self._client.create_bucket(Bucket="lake")
-        self.source = {"type": "s3", "name": "lake", "bucket": "lake", "endpoint_url": endpoint}
+        self.source = {"type": "s3", "bucket": "lake", "endpoint_url": endpoint}
 
     def put(self, number: int, version: int = 0) -> None:
         """Write one."""
@@ -116,44 +121,40 @@ class Database:
 
     def __init__(self, connection: psycopg.Connection, url: str) -> None:
         self._connection = connection
-        self.source = {"type": "sql", "name": "lake", "url": url, "password_env": PASSWORD}
+        self.source = {"type": "sql", "url": url, "password_env": PASSWORD}
 
     def put(self, number: int, version: int = 0) -> None:
         """Make one, or update its rows."""
-        name, columns = sql.Identifier(f"t{number}"), header(number)
-        types = ("integer", "text", "numeric", "date")
-        spelled = [sql.SQL("{} {}").format(sql.Identifier(column), sql.SQL(kind))
-                   for column, kind in zip(columns, types, strict=True)]  # fmt: skip
+        _, label, *_ = header(number)
         with self._connection.cursor() as cursor:
             if version:
                 changed = [(amount, row) for row, _, amount, _ in rows(number, version)]
-                query = sql.SQL("UPDATE {} SET amount = %s WHERE id = %s").format(name)
-                cursor.executemany(query, changed)
+                cursor.executemany(f"UPDATE t{number} SET amount = %s WHERE id = %s", changed)
             else:
-                made = sql.SQL("CREATE TABLE {} ({})").format(name, sql.SQL(", ").join(spelled))
-                cursor.execute(made)
-                query = sql.SQL("INSERT INTO {} VALUES (%s, %s, %s, %s)").format(name)
+                columns = f"id integer, {label} text, amount numeric, day date"
+                cursor.execute(f"CREATE TABLE t{number} ({columns})")
+                query = f"INSERT INTO t{number} VALUES (%s, %s, %s, %s)"
                 cursor.executemany(query, rows(number, version))
             cursor.execute("SELECT pg_stat_force_next_flush()")
 
     def drop(self, number: int) -> None:
         """Drop one."""
-        name = sql.Identifier(f"t{number}")
-        self._connection.execute(sql.SQL("DROP TABLE {}").format(name))
+        self._connection.execute(f"DROP TABLE t{number}")
 
 
 @contextmanager
 def opened(where: str, root: Path) -> Iterator[Lake]:
-    """Open an empty folder, bucket or database.
-
-    Servers are processes of their own, and their processor time is not ours.
-    """
+    """Open an empty folder, bucket or database; servers are processes of their own."""
     if where == "folder":
         yield Folder(root)
     elif where == "s3":
         os.environ.update(KEYS)
-        with _bucket_server() as endpoint:
-            yield Bucket(endpoint)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen([sys.executable, "-c", _BUCKETS], text=True, **pipes) as server:
+            try:
+                yield Bucket("http://{}:{}".format(*server.stdout.readline().split()))
+            finally:
+                server.kill()
     else:
         with Server() as server:
             address = make_url(server.url)
@@ -163,52 +164,17 @@ def opened(where: str, root: Path) -> Iterator[Lake]:
                 yield Database(connection, address._replace(password=None).render_as_string())
 
 
-@contextmanager
-def _bucket_server() -> Iterator[str]:
-    spawning = multiprocessing.get_context("spawn")
-    ours, theirs = spawning.Pipe()
-    server = spawning.Process(target=_serve_buckets, args=(theirs,), daemon=True)
-    server.start()
-    try:
-        yield ours.recv()
-    finally:
-        ours.send("end")
-        server.join()
-
-
-def _serve_buckets(asked: Connection) -> None:
-    import logging
-
-    from moto.server import ThreadedMotoServer
-
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it tells of each request
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    asked.send(f"http://{host}:{port}")
-    asked.recv()
-    server.stop()
-
-
-def cpu_s() -> float:
-    """Return the processor time of this process and of those it has waited for."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
-
-
-def timed(what: str, tables: int, work: Callable[[], object]) -> Any:
-    """Print the time that one thing takes, and the processor's for each table."""
-    began, cpu = time.monotonic(), cpu_s()
-    said = work()
-    took, used = time.monotonic() - began, cpu_s() - cpu
-    each = f"{1000 * used / tables:8.1f} ms a table" if tables else ""
-    print(f"  {what:44}{took:9.2f} s{used:9.2f} s CPU{each}", flush=True)
-    return said
+def told(what: str, tables: int, work: Callable[[], T]) -> T:
+    """Do one thing; print the time that it takes, and the processor's for each table."""
+    found, took = timed(work)
+    each = f"{1000 * took.cpu / tables:8.1f} ms a table" if tables else ""
+    print(f"  {what:44}{took.wall:9.2f} s{took.cpu:9.2f} s CPU{each}", flush=True)
+    return found
 
 
 def work_off(ticking: Ticking, what: str, tables: int) -> None:
     """Tick and run until there is nothing to do."""
-    request = timed(f"a tick over {what}", 0, ticking.watch)
+    request = told(f"a tick over {what}", 0, ticking.watch)
     runs = 0
 
     def all_runs() -> None:
@@ -217,7 +183,7 @@ def work_off(ticking: Ticking, what: str, tables: int) -> None:
             request = ticking.go_on(ticking.execute(request))
             runs += 1
 
-    timed(f"{what}: the runs", tables, all_runs)
+    told(f"{what}: the runs", tables, all_runs)
     with open_store(ticking.loaded, {}) as store:
         states = [str(record.state) for record in store.tables.records()]
     if set(states) != {"indexed"}:
@@ -235,12 +201,11 @@ def measure(where: str, root: Path, tables: int) -> None:
     ):
         for number in range(tables):
             lake.put(number)
-        ticking = Ticking(root, instance, sources=[lake.source])
+        ticking = Ticking(root, instance, sources=[lake.source | {"name": "lake"}])
         print(f"{tables:,} tables in a {where}", flush=True)
         work_off(ticking, "a new lake", tables)
-        for number in range(2):
-            what = "an unchanged lake" + (", again" if number else "")
-            decision = timed(f"a tick over {what}", 0, ticking.watch)
+        for again in ("", ", again"):
+            decision = told(f"a tick over an unchanged lake{again}", 0, ticking.watch)
             if not isinstance(decision, dg.SkipReason):
                 raise SystemExit(f"an unchanged lake was reason for a run: {decision.tags}")
         step = tables // (changed + gone)

@@ -6,10 +6,8 @@ tables are counted in the whole; of the stages, only what this process spends.
 """
 
 import argparse
-import cProfile
 import hashlib
 import os
-import pstats
 import re
 import tempfile
 import time
@@ -30,6 +28,7 @@ from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store.runs import Runs, StageRecord
 from pneuma_assets.core.tables import Vector
 from pneuma_assets.index_run import run_indexing
+from pneuma_bench.experiments.support.timing import timed
 
 COLUMNS = ("id", "name", "city", "amount", "day")
 ROWS = 12
@@ -55,17 +54,6 @@ class NoEncoder:
         return vectors
 
     encode_queries = encode_documents
-
-
-def write_tables(folder: Path, count: int) -> None:
-    """Write files that differ in their cells and, in part, in their columns."""
-    for number in range(count):
-        header = ",".join((*COLUMNS, f"extra_{number % 50}"))
-        rows = "\n".join(
-            f"{row},name {row * number},city {row % 7},{row * number / 8},2024-01-{row + 1:02},x"
-            for row in range(ROWS)
-        )
-        (folder / f"table{number}.csv").write_text(f"{header}\n{rows}\n")
 
 
 def counted(spent: Counter[str], name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -95,36 +83,28 @@ def watch(spent: Counter[str], encoder: type[Encoder]) -> None:
         record(runs, run_id, stage)
 
     Runs.record = recorded  # type: ignore[method-assign]
-    for name in ("encode_documents", "token_spans"):
-        setattr(encoder, name, counted(spent, "of it: encoder", getattr(encoder, name)))
-    name = "handle_new_event"
-    event = counted(spent, "of it: Dagster's events", getattr(dg.DagsterInstance, name))
-    setattr(dg.DagsterInstance, name, event)
+    for owner, name, what in (
+        (encoder, "encode_documents", "of it: encoder"),
+        (encoder, "token_spans", "of it: encoder"),
+        (dg.DagsterInstance, "handle_new_event", "of it: Dagster's events"),
+    ):
+        setattr(owner, name, counted(spent, what, getattr(owner, name)))
 
 
 def deployment(folder: Path, count: int) -> LoadedDeployment:
-    """Return a deployment over fresh files in this folder."""
+    """Return a deployment over files that differ in their cells and, in part, in their columns."""
     lake = folder / "lake"
     lake.mkdir()
-    write_tables(lake, count)
+    for number in range(count):
+        header = ",".join((*COLUMNS, f"extra_{number % 50}"))
+        rows = "\n".join(
+            f"{row},name {row * number},city {row % 7},{row * number / 8},2024-01-{row + 1:02},x"
+            for row in range(ROWS)
+        )
+        (lake / f"table{number}.csv").write_text(f"{header}\n{rows}\n")
     file = folder / "pneuma.yaml"
     file.write_text("home: home\nsources: [{name: lake, type: folder, path: lake}]\n")
     return load_deployment(config=file, environ={}, cwd=folder)
-
-
-def spent_so_far() -> float:
-    """Return the CPU seconds of this process and of those it started that have ended."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
-
-
-def timed(name: str, tables: int, work: Callable[[], object]) -> None:
-    """Print what one more thing costs, in all and a table."""
-    started, cpu = time.monotonic(), spent_so_far()
-    work()
-    cpu = spent_so_far() - cpu
-    wall = time.monotonic() - started
-    print(f"{name:32}{cpu:9.2f} s CPU {wall:9.2f} s {cpu / tables * 1e3:9.2f} ms a table")
 
 
 def read_status(loaded: LoadedDeployment) -> None:
@@ -138,7 +118,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--encoder", choices=["packaged", "none"], default="packaged")
-    parser.add_argument("--profile", type=Path, help="Write the profile of the first run here.")
     options = parser.parse_args()
     os.environ.pop("DAGSTER_HOME", None)
     spent: Counter[str] = Counter()
@@ -147,18 +126,18 @@ def main() -> None:
     watch(spent, NoEncoder if options.encoder == "none" else SentenceEncoder)
     with tempfile.TemporaryDirectory() as folder:
         loaded = deployment(Path(folder), options.tables)
-        profiler = cProfile.Profile()
-        if options.profile:
-            profiler.enable()
-        timed("first run", options.tables, lambda: run_indexing(loaded))
-        profiler.disable()
-        for name, seconds in spent.items():
-            print(f"  {name:30}{seconds:9.2f} s CPU {'':11}", end="")
-            print(f" {seconds / options.tables * 1e3:9.2f} ms a table")
-        timed("second run, nothing changed", options.tables, lambda: run_indexing(loaded))
-        timed("status", options.tables, lambda: read_status(loaded))
-        if options.profile:
-            pstats.Stats(profiler).dump_stats(options.profile)
+        for name, work in {
+            "first run": run_indexing,
+            "second run, nothing changed": run_indexing,
+            "status": read_status,
+        }.items():
+            _, took = timed(lambda work=work: work(loaded))
+            each = took.cpu / options.tables * 1e3
+            print(f"{name:32}{took.cpu:9.2f} s CPU {took.wall:9.2f} s {each:9.2f} ms a table")
+            if name == "first run":
+                for part, seconds in spent.items():
+                    each = seconds / options.tables * 1e3
+                    print(f"  {part:30}{seconds:9.2f} s CPU {'':11} {each:9.2f} ms a table")
 
 
 if __name__ == "__main__":

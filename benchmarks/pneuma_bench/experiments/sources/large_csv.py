@@ -6,17 +6,14 @@ file is read several times and its types are chosen from all rows.
 """
 
 import argparse
-import resource
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
+from pneuma_bench.experiments.support.timing import T, peak_mb, timed
 
-T = TypeVar("T")
 _BLOCK_ROWS = 100_000
 
 
@@ -29,16 +26,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         path = Path(folder) / "large.csv"
         rows = write_csv(path, int(options.gigabytes * 1e9), misfit=options.worst)
-        print(f"{path.stat().st_size / 1e9:.2f} GB, {rows:,} rows; {peak()} before reading")
+        print(f"{path.stat().st_size / 1e9:.2f} GB, {rows:,} rows; peak {peak_mb():.0f} MiB before")
         source = FileSource("lake", FolderStorage(Path(folder)))
-        (ref,) = timed("list", source.list_tables).tables
-        table = timed("profile", lambda: source.profile(ref))
-        drawn = timed("sample", lambda: source.sample(ref, 5, seed=0))
-        scanned = timed("scan", lambda: sum(batch.num_rows for batch in source.scan(ref)))
-        types = ", ".join(f"{column.name} {column.type}" for column in table.columns)
-        print(f"{table.row_count:,} rows counted, {scanned:,} scanned, {len(drawn)} drawn: {types}")
-        if not table.row_count == scanned == rows:
-            raise SystemExit(f"expected {rows:,} rows")
+        (ref,) = told("list", source.list_tables).tables
+        table = told("profile", lambda: source.profile(ref))
+        drawn = told("sample", lambda: source.sample(ref, 5, seed=0))
+        scanned = told("scan", lambda: sum(batch.num_rows for batch in source.scan(ref)))
+    types = ", ".join(f"{column.name} {column.type}" for column in table.columns)
+    print(f"{table.row_count:,} rows counted, {scanned:,} scanned, {len(drawn)} drawn: {types}")
+    if not table.row_count == scanned == rows:
+        raise SystemExit(f"expected {rows:,} rows")
 
 
 def write_csv(path: Path, size: int, *, misfit: bool) -> int:
@@ -51,8 +48,7 @@ def write_csv(path: Path, size: int, *, misfit: bool) -> int:
             rows += _BLOCK_ROWS
         if misfit:
             file.write("unknown,customer,1,2024-01-01,misfit\n")
-            rows += 1
-    return rows
+    return rows + misfit
 
 
 def _line(i: int) -> str:
@@ -60,16 +56,11 @@ def _line(i: int) -> str:
     return f'{i},customer {i % 9973},{i * 7 % 100_000 / 100},{day},"order {i}, shipped by road"\n'
 
 
-def timed(name: str, work: Callable[[], T]) -> T:
-    start = time.perf_counter()
-    result = work()
-    print(f"{name:8} {time.perf_counter() - start:7.1f} s, {peak()}")
-    return result
-
-
-def peak() -> str:
-    mebibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return f"peak {mebibytes:.0f} MiB"
+def told(name: str, work: Callable[[], T]) -> T:
+    """Do some work, and print what it took."""
+    found, took = timed(work)
+    print(f"{name:8} {took.wall:7.1f} s, peak {peak_mb():.0f} MiB")
+    return found
 
 
 if __name__ == "__main__":

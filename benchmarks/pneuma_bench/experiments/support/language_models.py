@@ -1,17 +1,18 @@
-"""What the benchmarks of narration and of the judge share: real columns, the model, medians."""
+"""What the benchmarks of narration and of the judge share: real columns, the model, rounds."""
 
 import csv
-import statistics
 import tempfile
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from time import perf_counter
+
+import numpy as np
 
 from pneuma_assets.core.config.models import PACKAGED_MODEL
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
 from pneuma_assets.core.models.language.smollm2 import converted_folder, find_gguf
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
+from pneuma_bench.experiments.support.timing import timed
 
 LAKE = Path(__file__).resolve().parents[5] / "shared" / "data" / "lake"
 CACHE = Path(tempfile.gettempdir()) / "pneuma-assets-benchmarks"
@@ -33,12 +34,11 @@ def real_tables(folder: Path) -> Iterator[tuple[str, list[str], list[list[str]]]
     files = sorted(folder.rglob("*.csv"))
     if not files:
         raise SystemExit(f"There are no CSV files under {folder}; name a folder with --folder")
-    for start in range(7):
-        for file in files[start::7]:
-            with file.open(encoding="utf-8", errors="replace", newline="") as lines:
-                rows = [row for row, _ in zip(csv.reader(lines), range(6), strict=False)]
-            if rows and len(rows[0]) <= 60:
-                yield file.stem, rows[0], rows[1:]
+    for file in (file for start in range(7) for file in files[start::7]):
+        with file.open(encoding="utf-8", errors="replace", newline="") as lines:
+            rows = [row for row, _ in zip(csv.reader(lines), range(6), strict=False)]
+        if rows and len(rows[0]) <= 60:
+            yield file.stem, rows[0], rows[1:]
 
 
 def model_folder(options: Namespace) -> Path:
@@ -85,11 +85,21 @@ class Plain:
         return answers
 
 
-def timed(work: Callable[[], object]) -> float:
-    start = perf_counter()
-    work()
-    return perf_counter() - start
+Ways = Mapping[str, tuple[int, Callable[[], object]]]
+"""By name, how many things a way does, and what does them."""
 
 
-def median(values: Sequence[float]) -> float:
-    return statistics.median(values)
+def compare(ways: Ways, rounds: int, what: str) -> None:
+    """Print how many things a second each way does, and how many times the first one's that is.
+
+    Rounds alternate, so that a noisy machine is unfair to all alike; medians are shown.
+    """
+    speeds: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(rounds):
+        for name, (count, work) in ways.items():
+            speeds[name].append(count / timed(work)[1].wall)
+            print(f"round {number + 1}: {speeds[name][-1]:6.2f} {what}/s  {name}", flush=True)
+    first = np.array(next(iter(speeds.values())))
+    print(f"\n| way | {what}/s | times the first |\n| --- | ---: | ---: |")
+    for name, values in speeds.items():
+        print(f"| {name} | {np.median(values):.2f} | {np.median(values / first):.1f} |")
