@@ -38,8 +38,10 @@ class Weights(Section):
     """Whole cells that the question repeats."""
     pairs: float = Field(0.11, ge=0.0, le=1.0)
     """Pairs of words that stand side by side in a cell."""
-    neighbours: float = Field(0.20, ge=0.0, le=1.0)
-    """The best table of the same schema or folder."""
+    coverage: float = Field(0.20, ge=0.0, le=1.0)
+    """How much of the question the names of the table and of its columns say; not scaled."""
+    place: float = Field(0.35, ge=0.0, le=1.0)
+    """How much of it the best two tables of the same schema or folder say together."""
 
 
 class QueryOptions(QueryConfig):

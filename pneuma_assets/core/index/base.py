@@ -28,7 +28,14 @@ from pneuma_assets.core.tables import (
     Vector,
     source_of,
 )
-from pneuma_assets.core.terms.fields import HEADERS_IN_ROWS, KIND_OF, Field, cell_term, query_terms
+from pneuma_assets.core.terms.fields import (
+    HEADERS_IN_ROWS,
+    KIND_OF,
+    Field,
+    cell_term,
+    header_terms,
+    query_terms,
+)
 from pneuma_assets.core.text.analysis import Analyzer
 
 K1, B = 1.2, 0.75
@@ -184,12 +191,15 @@ class TableScores:
         fields: The score of its best entry in each field; a field in which it scores 0 is absent.
         row: The number of its best row among `TableTerms.rows`; None where no word occurs in any,
             and of a table without rows, which is found by its columns' names alone.
+        headers: The words of the question that stand in its name or in a column's, each with the
+            largest share that it has of one (`terms.fields.header_terms`).
     """
 
     lexical: Hit | None = None
     semantic: Hit | None = None
     fields: Mapping[Field, float] = field(default_factory=dict)
     row: int | None = None
+    headers: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +222,16 @@ class IndexInfo:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query as terms: of a side or a field without any, nothing is searched."""
+    """A query as terms: of a side or a field without any, nothing is searched.
+
+    `headers` is of `header_terms`.
+    """
 
     terms: Sequence[str]
     vector: Vector | None
     fields: Mapping[Field, Sequence[str]]
     silent: Sequence[DocumentKind] = ()
+    headers: Mapping[str, tuple[str, float]] = field(default_factory=dict)
 
 
 class Searcher(Protocol):
@@ -476,20 +490,22 @@ class SearchIndex(ABC):
             vector = query.vector
             if vector is not None:
                 vector = check_vector(vector, dimension, f"question {place}")
-            terms, asked = _terms_of(self.analyzer, query.text, query.evidence)
+            terms, asked, headers = _terms_of(self.analyzer, query.text, query.evidence)
             found = {name: some for name, some in asked.items() if some and name in fields}
-            questions.append(Question(terms, vector, found, query.silent))
+            shown = headers if Field.HEADERS in fields else {}
+            questions.append(Question(terms, vector, found, query.silent, shown))
         return questions
 
 
 @lru_cache(maxsize=2)  # a long question's terms take some hundred kilobytes
 def _terms_of(
     analyzer: Analyzer, text: str | None, evidence: str | None
-) -> tuple[Sequence[str], Mapping[Field, Sequence[str]]]:
+) -> tuple[Sequence[str], Mapping[Field, Sequence[str]], Mapping[str, tuple[str, float]]]:
     """Return the terms of a question; it is asked twice, for proposals and for their scores."""
     return (
         [] if text is None else analyzer.question_terms(text),
         {} if evidence is None else query_terms(evidence, analyzer),
+        {} if evidence is None else header_terms(evidence, analyzer),
     )
 
 

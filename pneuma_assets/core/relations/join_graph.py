@@ -1,12 +1,7 @@
-"""Joins between tables, and the connected sets of tables around those that a question found.
-
-Sets grow from the best tables, one neighbour at a time, within the candidates and what links two of
-them; both are few, so that the size of the lake does not matter (Octopus, section 4.3, ranks the
-sets that the join graph induces, and does not say how they are found).
-"""
+"""Joins between tables, and how they connect a set of tables (Octopus, section 4.3)."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
@@ -112,6 +107,11 @@ class JoinGraph:
             for one, other in (edge.tables, edge.tables[::-1]):
                 self._near[one].add(other)
 
+    @property
+    def tables(self) -> AbstractSet[str]:
+        """The tables that can be joined with any."""
+        return self._near.keys()
+
     def neighbours(self, table: str) -> AbstractSet[str]:
         """Return the tables that can be joined with a table."""
         return self._near.get(table, frozenset())
@@ -127,30 +127,6 @@ class JoinGraph:
             for other in self.neighbours(table):
                 near[other] += 1
         return {table for table, count in near.items() if count > 1} - {*tables}
-
-    def connected(
-        self, seeds: Sequence[str], within: Sequence[str], most_tables: int, most_groups: int
-    ) -> set[Group]:
-        """Return connected sets of tables, each of which has a seed.
-
-        Args:
-            seeds: Where sets begin, the best ones first.
-            within: The tables that they may have; where sets are too many, those of its first ones
-                are returned.
-            most_tables: Of a set.
-            most_groups: So many are returned; of each seed as many, those of fewer tables.
-        """
-        found: set[Group] = {frozenset([seed]) for seed in seeds}
-        places = {table: place for place, table in enumerate(within)}
-        near = {
-            table: sorted(places.keys() & self.neighbours(table), key=places.__getitem__)
-            for table in {*places, *seeds}
-        }
-        share = max(1, most_groups // max(1, len(seeds)))
-        for seed in seeds:
-            for group in _around(seed, near, places, most_tables, share):
-                found.add(group)
-        return found
 
     def beyond_guesses(self, group: Collection[str], most: int) -> Group:
         """Return a set with the tables by which what it joins by guesses is joined as was said.
@@ -193,9 +169,9 @@ class JoinGraph:
         return ()
 
     def tree(self, group: Sequence[str]) -> tuple[JoinEdge, ...]:
-        """Return joins that connect a set, one fewer than it has tables, the surest first.
+        """Return the surest joins that connect a set, one fewer than it has tables, best first.
 
-        Empty where they do not connect it.
+        Fewer where they do not connect all of it.
         """
         inside = sorted(
             (
@@ -213,7 +189,7 @@ class JoinGraph:
             if one != other:
                 kept.append(edge)
                 part = {table: one if of == other else of for table, of in part.items()}
-        return tuple(kept) if len(kept) == len(group) - 1 else ()
+        return tuple(kept)
 
     def joins(self, group: Sequence[str]) -> tuple[JoinEdge, ...]:
         """Return the joins of `tree`, behind each those of its two tables by other columns."""
@@ -230,35 +206,3 @@ class JoinGraph:
                 yield edge
             if len(known) == MOST_WAYS:
                 return
-
-
-def _around(
-    seed: str,
-    near: Mapping[str, Sequence[str]],
-    places: Mapping[str, int],
-    most_tables: int,
-    most: int,
-) -> Iterator[Group]:
-    """Yield the sets that grow from a table, those of fewer tables first, up to `most` and one.
-
-    Args:
-        seed: The table.
-        near: Of each table, those that it may be joined with.
-        places: Which of these are taken first, the lower ones.
-        most_tables: Of a set.
-        most: Sets.
-    """
-    layer, seen = [frozenset([seed])], 0
-    for _ in range(most_tables - 1):
-        grown: dict[Group, None] = {}
-        for group in layer:
-            beside = {other for table in group for other in near[table]} - group
-            for other in sorted(beside, key=places.__getitem__):
-                if (larger := group | {other}) not in grown:
-                    grown[larger] = None
-                    seen += 1
-                    if seen > most:
-                        yield from grown
-                        return
-        yield from grown
-        layer = list(grown)

@@ -9,7 +9,6 @@ from pneuma_assets.core.relations.join_graph import JoinEdge, JoinGraph
 from pneuma_assets.core.relations.rank_groups import CANDIDATES, TableGroup, rank_groups
 from pneuma_assets.core.search.mentions import link_mentions
 from pneuma_assets.core.search.results import Found
-from pneuma_assets.core.text.analysis import Analyzer
 
 JoinsOf = Callable[[Collection[str]], Sequence[JoinEdge]]
 """Returns the joins of some tables with any."""
@@ -21,7 +20,8 @@ class GroupResult:
 
     Attributes:
         tables: Those found best for themselves first; one that only links others is among them.
-        joins: By which they are joined; of two tables all joins, the surest first.
+        joins: By which they are joined, as far as joins are known; of two tables all joins, the
+            surest first.
         score: By which the groups of one question are ranked; no probability.
         parts: What the score consists of (`rank_groups.WEIGHTS`).
         answerable: The probability that any table answers, the same for all groups; None where
@@ -45,12 +45,10 @@ class GroupSearch:
 
     Attributes:
         index: In which they were found.
-        analyzer: The index's.
         joins_of: Tells which tables can be joined.
     """
 
     index: SearchIndex
-    analyzer: Analyzer
     joins_of: JoinsOf
 
     def group(
@@ -71,9 +69,8 @@ class GroupSearch:
             return []
         candidates = {table_id: max(0.0, score) / best for table_id, score in scores.items()}
         graph = self._graph(candidates, where)
-        mentions = link_mentions(
-            self.index, self.analyzer, question, list(candidates), where, found.evidence
-        )
+        headers = {table_id: found.headers.get(table_id, {}) for table_id in candidates}
+        mentions = link_mentions(self.index, question, headers, where)
         answerable = found.results[0].answerable
         return [_result(one, answerable) for one in rank_groups(graph, candidates, mentions, most)]
 

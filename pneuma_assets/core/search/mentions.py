@@ -14,7 +14,7 @@ import numpy as np
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, SearchIndex
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.relations.rank_groups import Mention
-from pneuma_assets.core.tables import TableTerms, Vector
+from pneuma_assets.core.tables import Vector
 from pneuma_assets.core.terms.fields import CELL_WORDS, header_of, name_parts, plain_words
 from pneuma_assets.core.text.analysis import QUESTION_STOP_WORDS, Analyzer
 
@@ -197,45 +197,31 @@ _SHORTEST_NUMBER = 3
 
 def link_mentions(
     index: SearchIndex,
-    analyzer: Analyzer,
     question: str,
-    candidates: Sequence[str],
+    headers: Mapping[str, Mapping[str, float]],
     where: IndexFilter,
-    known: Mapping[str, TableTerms],
 ) -> list[Mention]:
     """Return what a question names that a candidate has: words of names, and whole cells.
 
+    How telling each is depends on how many of the candidates have it (equations 4 and 6).
+
     Args:
         index: Where to look.
-        analyzer: The index's.
         question: In plain language.
-        candidates: Tables, among which it is told how rare something is (equations 4 and 6).
+        headers: Of each candidate the words that its names have (`TableScores.headers`).
         where: Who asks.
-        known: Names and columns of tables that were read already, by id.
     """
-    unread = [table_id for table_id in candidates if table_id not in known]
-    found = {**known, **(index.evidence(unread) if unread else {})}
-    names = {
-        table_id: [
-            frozenset(analyzer.terms(header_of(name))) for name in (*one.names[-1:], *one.columns)
-        ]
-        for table_id in candidates
-        if (one := found.get(table_id)) is not None
-    }
-    mentions = []
-    for term in dict.fromkeys(analyzer.question_terms(question)):
-        # A name of two words matches each of them the less: by the cosine of both.
-        matching = {
-            table_id: max(len(name) ** -0.5 for name in some if term in name)
-            for table_id, some in names.items()
-            if any(term in name for name in some)
-        }
-        if matching:
-            mentions.append(Mention(term, _rarity(len(matching), len(names)), matching))
-    seen = IndexFilter(tables=tuple(candidates), readers=where.readers)
-    held = held_values(index, question, seen) if candidates else {}
+    having: dict[str, dict[str, float]] = {}
+    for table_id, words in headers.items():
+        for word, share in words.items():
+            having.setdefault(word, {})[table_id] = share
+    mentions = [
+        Mention(word, _rarity(len(tables), len(headers)), tables) for word, tables in having.items()
+    ]
+    seen = IndexFilter(tables=tuple(headers), readers=where.readers)
+    held = held_values(index, question, seen) if headers else {}
     for text, tables in held.items():
-        weight = _rarity(len(tables), len(candidates))
+        weight = _rarity(len(tables), len(headers))
         mentions.append(Mention(text, weight, dict.fromkeys(tables, 1.0), is_value=True))
     return mentions
 

@@ -73,7 +73,7 @@ class QueryEngine:
         self._defaults = defaults or QueryOptions()
         self._block_search = BlockSearch(index, analyzer)
         self._table_search = TableSearch(index, analyzer)
-        self._groups = GroupSearch(index, analyzer, joins_of)
+        self._groups = GroupSearch(index, joins_of)
         self._analyzer = analyzer
         self._headers = HeaderMatcher(encoder, analyzer, kept_headers)
         self._names = KnownNames(index, elsewhere)

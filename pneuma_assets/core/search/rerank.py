@@ -71,10 +71,12 @@ class Reranker:
         proposal: Proposal,
         facts: Mapping[str, TableFacts],
     ) -> list[RankedTable]:
-        ranked = rank_tables(found, self.options.weights, proposal.side)
+        words = dict.fromkeys(self.index.analyzer.question_terms(question))
+        ranked = rank_tables(found, self.options.weights, proposal.side, words)
         asked = Asked(question, self.where.tables)
         trusted = with_trust(ranked, facts, self.options.trust)
-        return behind_originals(collapse_copies(trusted, facts, asked), asked, self.index.evidence)
+        collapsed = collapse_copies(trusted, facts, asked)
+        return behind_originals(collapsed, asked, self.index.evidence)
 
     def _facts_of(self, table_ids: Iterable[str]) -> dict[str, TableFacts]:
         """Return what is known of tables, for who may not see all without what is hidden.

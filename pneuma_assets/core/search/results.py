@@ -11,7 +11,7 @@ from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.search.judge import is_refused
-from pneuma_assets.core.tables import DocumentKind, TableTerms
+from pneuma_assets.core.tables import DocumentKind
 from pneuma_assets.core.text.safe import well_formed
 from pneuma_assets.core.text.suggest import check_names, check_text
 
@@ -200,12 +200,12 @@ class Found:
 
     Attributes:
         results: The tables, best first.
-        evidence: Names and columns of tables that were looked at, by id; of their cells nothing,
-            and of their rows at most the best one.
+        headers: Of each table that was looked at the words of the question that stand in its name
+            or in a column's (`TableScores.headers`).
     """
 
     results: list[TableResult]
-    evidence: Mapping[str, TableTerms] = field(default_factory=dict)
+    headers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 TAU = 0.9

@@ -5,14 +5,16 @@ table is scored as a whole, its best block being one signal among others, becaus
 questions name something that stands in its rows, or in its name, and in none of its blocks.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum, log
 
 from pneuma_assets.core.config.query import Weights
 from pneuma_assets.core.index.base import Hit, SideHits, TableScores
 from pneuma_assets.core.search.retrieve import weight
 
-MEANING, WORDS, NEIGHBOURS = "meaning", "words", "neighbours"
+MEANING, WORDS, COVERAGE, PLACE = "meaning", "words", "coverage", "place"
 """The signals that are no field of a table's evidence."""
 
 MOST_TABLES = 1_000
@@ -62,7 +64,7 @@ def proposed_tables(side: SideHits, most: int = MOST_TABLES) -> list[str]:
 
 
 def rank_tables(
-    found: Mapping[str, TableScores], weights: Weights, side: SideHits
+    found: Mapping[str, TableScores], weights: Weights, side: SideHits, words: Collection[str] = ()
 ) -> list[RankedTable]:
     """Return the candidates, best first, equal ones by table id.
 
@@ -76,15 +78,20 @@ def rank_tables(
         found: The true scores of every candidate.
         weights: Of the signals.
         side: What the index proposed: blocks of which tables share a text.
+        words: The question's, as the index compares them.
     """
     sharing = _sharing(found, side)
+    covered = coverage(found, words)
     raw = {
-        table_id: _raw(scores, sharing, len(found)) for table_id, scores in sorted(found.items())
+        table_id: _raw(scores, sharing, len(found)) | covered[table_id]
+        for table_id, scores in sorted(found.items())
     }
     given = {name: value for name, value in weights.model_dump().items() if value > 0}
-    alone = [_raw(scores, {}, len(found)) for scores in found.values()]
+    alone = [_raw(scores, {}, len(found)) | covered[i] for i, scores in found.items()]
     best = {name: max((one.get(name, 0.0) for one in alone), default=0.0) for name in given}
-    wanted = {name: value for name, value in given.items() if best[name] > 0 or name == NEIGHBOURS}
+    if best.get(COVERAGE, 0.0) > 0:
+        best[COVERAGE] = 1.0  # a share of the question, which means the same in every answer
+    wanted = {name: value for name, value in given.items() if best[name] > 0}
     total = sum(wanted.values()) or 1.0
     parts = {
         table_id: {
@@ -94,7 +101,6 @@ def rank_tables(
         }
         for table_id, one in raw.items()
     }
-    _add_neighbours(parts, wanted.get(NEIGHBOURS, 0.0) / total)
     ranked = [
         RankedTable(i, added(one), one, found[i], len(sharing.get(_text(found[i].semantic), (i,))))
         for i, one in parts.items()
@@ -133,19 +139,60 @@ def _text(hit: Hit | None) -> str | None:
     return None if hit is None else hit.block.text
 
 
-def _add_neighbours(parts: dict[str, dict[str, float]], share: float) -> None:
-    """Let the best table of a schema or folder speak for those beside it.
+def coverage(
+    found: Mapping[str, TableScores], words: Collection[str]
+) -> dict[str, dict[str, float]]:
+    """Return how much of the question the names of each candidate say, and those of its place.
 
-    Questions that need several tables name one of them, and the others lie beside it. Where all
-    candidates lie in one place there is nothing to tell.
+    A word counts more the fewer of the candidates have it in a name, and as far as it is that name:
+    `student` is the table of students more than `student_id`. A question that needs several tables
+    says what each of them is called and has, and they lie in one schema: of two schemas with such a
+    table the one is meant whose best two tables say more of the question together. (All tables of a
+    schema would say more the more of them there are.) Where all candidates lie in one place there
+    is nothing to tell.
+
+    Args:
+        found: The true scores of every candidate.
+        words: The question's.
+
+    Returns:
+        `COVERAGE` and `PLACE`, from 0 to 1, by table id; what says nothing is absent.
     """
-    places = {table_id: table_id.rpartition("/")[0] for table_id in parts}
-    best: dict[str, float] = {}
-    for table_id, one in parts.items():
-        place = places[table_id]
-        best[place] = max(best.get(place, 0.0), sum(one.values()))
-    highest = max(best.values(), default=0.0)
-    if share <= 0 or len(best) < 2 or highest <= 0:
-        return
-    for table_id, one in parts.items():
-        one[NEIGHBOURS] = share * best[places[table_id]] / highest
+    having = Counter(word for one in found.values() for word in one.headers)
+    worth = {word: log(1 + len(found) / max(1, having[word])) for word in words}
+    whole = fsum(worth.values()) or 1.0
+    said = {
+        table_id: fsum(worth.get(word, 0.0) * share for word, share in one.headers.items()) / whole
+        for table_id, one in found.items()
+    }
+    places: dict[str, list[str]] = defaultdict(list)
+    for table_id in found:
+        places[place_of(table_id)].append(table_id)
+
+    def by_two(tables: Sequence[str]) -> float:
+        best = max(tables, key=lambda table_id: said[table_id])
+        has = found[best].headers
+        beyond = (
+            fsum(
+                worth.get(word, 0.0) * max(0.0, share - has.get(word, 0.0))
+                for word, share in found[one].headers.items()
+            )
+            for one in tables
+        )
+        return said[best] + max(beyond) / whole
+
+    by_place = {place: by_two(tables) for place, tables in places.items()}
+    told = len(places) > 1
+    return {
+        table_id: {
+            name: value
+            for name, value in ((COVERAGE, one), (PLACE, told * by_place[place_of(table_id)]))
+            if value > 0
+        }
+        for table_id, one in said.items()
+    }
+
+
+def place_of(table_id: str) -> str:
+    """Return the schema or folder in which a table lies."""
+    return table_id.rpartition("/")[0]

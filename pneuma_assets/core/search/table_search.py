@@ -66,7 +66,8 @@ class TableSearch:
             known = self._evidence(proposal, few)
             text = query.text or ""
             results = self._tables(judge, text, one, known, k, n, where.kinds)
-            found.append(Found(results, known))
+            headers = {table.table_id: table.scores.headers for table in one}
+            found.append(Found(results, headers))
         return found
 
     def _evidence(self, proposal: Proposal, shown: Sequence[RankedTable]) -> dict[str, TableTerms]:

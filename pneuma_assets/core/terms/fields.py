@@ -43,15 +43,20 @@ class Field(StrEnum):
     ROWS = "rows"
     """Words of a row and of the first columns' names; one entry a row, in the order of
     `TableTerms.rows`, or one for the columns' names alone where there is no row."""
+    HEADERS = "headers"
+    """Words of the table's own name and of its columns' names, each with the number of words of the
+    shortest name that has it (`header_shares`); looked up, never scored; one entry a table."""
 
 
 KIND_OF: Mapping[Field, DocumentKind] = {
-    field: DocumentKind.NAMES if field in {Field.NAMES, Field.GRAMS} else DocumentKind.VALUES
+    field: DocumentKind.VALUES
+    if field in {Field.VALUES, Field.CELLS, Field.PAIRS, Field.ROWS}
+    else DocumentKind.NAMES
     for field in Field
 }
 """What a filter on kinds of documents calls each field."""
 
-PRESENCE = frozenset({Field.GRAMS, Field.CELLS, Field.ROWS})
+PRESENCE = frozenset({Field.GRAMS, Field.CELLS, Field.ROWS, Field.HEADERS})
 """Fields in which a term counts for its rarity alone, however often it occurs in however long an
 entry: BM25 with k1 = 0."""
 
@@ -61,7 +66,7 @@ CELL_WORDS = 8
 NAME_WORDS = 5
 """A name of more words is not looked for as a whole."""
 
-TERM_RULES = 2
+TERM_RULES = 3
 """Raised with every change of the terms that `field_entries` returns for the same evidence: engines
 keep it beside the terms, and make them anew where it differs."""
 
@@ -70,6 +75,11 @@ HEADERS_IN_ROWS = 500
 
 _MOST_WORDS = 200
 """Of a question, the runs of this many words are looked up."""
+
+_LONGEST_HEADER = 4
+"""Words of a name; a longer one counts as one of so many."""
+_MOST_LOOKED_UP = 100
+"""Different words of a question that are looked up among names."""
 _LONGEST = 10_000
 """Characters of one cell or name that are looked at."""
 
@@ -100,6 +110,7 @@ def field_entries(evidence: TableTerms, analyzer: Analyzer) -> Iterator[FieldEnt
         Field.VALUES: [*chain.from_iterable(of_rows), *loose, *headers],
         Field.CELLS: list(dict.fromkeys(filter(None, map(cell_term, cells)))),
         Field.PAIRS: [pair for cell in cells for pair in _pairs(analyzer.terms(cell))],
+        Field.HEADERS: _header_terms(evidence, analyzer),
     }
     yield from (FieldEntry(field, terms[:MAX_TERMS]) for field, terms in single.items() if terms)
     first = headers[:HEADERS_IN_ROWS]
@@ -119,6 +130,18 @@ def query_terms(question: str, analyzer: Analyzer) -> dict[Field, list[str]]:
         Field.ROWS: words,
     }
     return {field: terms[:MAX_QUESTION_TERMS] for field, terms in asked.items()}
+
+
+def header_terms(question: str, analyzer: Analyzer) -> dict[str, tuple[str, float]]:
+    """Return what to look up in `Field.HEADERS` for a question.
+
+    Returns:
+        By each term the word of the question that it stands for, and the share that this word has
+        of the name: 1 where it is all of it, else the cosine of both as bags of words.
+    """
+    words = list(dict.fromkeys(analyzer.question_terms(question)))[:_MOST_LOOKED_UP]
+    lengths = range(1, _LONGEST_HEADER + 1)
+    return {_header_term(word, n): (word, n**-0.5) for word in words for n in lengths}
 
 
 def cell_term(value: str) -> str | None:
@@ -158,6 +181,24 @@ def _name_terms(evidence: TableTerms, analyzer: Analyzer) -> list[str]:
     parts = [analyzer.terms(spaced(name)) for name in evidence.names]
     whole = (_phrase(terms) for terms in parts if len(terms) > 1)
     return [*chain.from_iterable(parts), *analyzer.terms(evidence.spelled_names), *whole]
+
+
+def _header_terms(evidence: TableTerms, analyzer: Analyzer) -> list[str]:
+    """Return each word of the table's and its columns' names once, with the shortest one's length.
+
+    What a name stands for counts as a word of two.
+    """
+    shortest: dict[str, int] = {}
+    spelled = analyzer.terms(f"{evidence.spelled_names} {evidence.spelled_columns}")
+    for name in (*evidence.names[-1:], *evidence.columns):
+        words = frozenset(analyzer.terms(header_of(name)))
+        shortest |= {word: min(len(words), shortest.get(word, len(words))) for word in words}
+    shortest |= {word: min(2, shortest.get(word, 2)) for word in spelled}
+    return [_header_term(word, min(n, _LONGEST_HEADER)) for word, n in shortest.items()]
+
+
+def _header_term(word: str, length: int) -> str:
+    return f"{word}~{length}"
 
 
 def _phrases_asked(question: str, analyzer: Analyzer) -> Iterator[str]:

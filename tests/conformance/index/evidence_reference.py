@@ -5,22 +5,23 @@ from dataclasses import dataclass, field
 
 from pneuma_assets.core.index.base import K1
 from pneuma_assets.core.tables import TableTerms
-from pneuma_assets.core.terms.fields import PRESENCE, Field, field_entries, query_terms
+from pneuma_assets.core.terms.fields import PRESENCE, Field, field_entries, query_terms, spaced
 from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.lucene_bm25 import lucene_bm25
 
 
 @dataclass(slots=True)
 class Expected:
-    """One table's best score in each field in which it has any, and the score of every row."""
+    """One table's best score in each field, the score of every row, and what its names say."""
 
     fields: dict[Field, float] = field(default_factory=dict)
     rows: list[float] = field(default_factory=list)
+    headers: dict[str, float] = field(default_factory=dict)
 
 
 def expected_scores(tables: Mapping[str, TableTerms], question: str) -> dict[str, Expected]:
     """Return what is expected of each table for a question."""
-    expected = {table_id: Expected() for table_id in tables}
+    expected = {t: Expected(headers=_headers(one, question)) for t, one in tables.items()}
     entries = [
         (expected[table_id], entry)
         for table_id, evidence in tables.items()
@@ -35,3 +36,17 @@ def expected_scores(tables: Mapping[str, TableTerms], question: str) -> dict[str
             if score > 0:
                 table.fields[name] = max(score, table.fields.get(name, 0.0))
     return expected
+
+
+def _headers(evidence: TableTerms, question: str) -> dict[str, float]:
+    """Return the largest share that each word of a question has of one of a table's names."""
+    names = [{*ENGLISH.terms(spaced(name))} for name in (*evidence.names[-1:], *evidence.columns)]
+    spelled = ENGLISH.terms(f"{evidence.spelled_names} {evidence.spelled_columns}")
+    pairs = [(word, max(0.5, len(name) ** -0.5)) for name in names for word in name]
+    pairs += [(word, 0.5**0.5) for word in spelled]
+    asked = ENGLISH.question_terms(question)
+    return {
+        word: max(share for one, share in pairs if one == word)
+        for word, _ in pairs
+        if word in asked
+    }

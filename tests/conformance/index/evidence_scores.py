@@ -37,7 +37,11 @@ EVIDENCE = st.builds(
 SOME_TABLES = st.dictionaries(st.sampled_from(["a/x", "a/y", "b/x", "b/y"]), EVIDENCE, min_size=1)
 
 TABLES = ("a/x", "a/y", "b/x")
-OF_NAMES = {Field.NAMES, Field.GRAMS}
+OF_NAMES, OF_VALUES = (
+    {Field.NAMES, Field.GRAMS},
+    {Field.VALUES, Field.CELLS, Field.PAIRS, Field.ROWS},
+)
+SCORED = OF_NAMES | OF_VALUES
 
 
 class EvidenceScoresConformance(Conformance):
@@ -46,10 +50,15 @@ class EvidenceScoresConformance(Conformance):
         tolerance = max(self.lexical_tolerance, 1e-6)
         best = expected.fields.get(Field.ROWS)
         row = None if found.row is None else expected.rows[found.row]  # of near ties any will do
-        return found.fields == pytest.approx(expected.fields, rel=tolerance) and (
+        of_rows = (
             row is None
             if best is None or not has_rows
             else row == pytest.approx(best, rel=tolerance)
+        )
+        return (
+            of_rows
+            and found.fields == pytest.approx(expected.fields, rel=tolerance)
+            and found.headers == pytest.approx(expected.headers)
         )
 
     @RANDOM_DATA
@@ -133,12 +142,12 @@ class EvidenceScoresConformance(Conformance):
         query = replace(self.both("alpha"), evidence="danube river")
         (full,) = index.search([query], limit=9)
         for where, found, fields in (
-            (IndexFilter(sources=("a",)), {"a/x", "a/y"}, set(Field)),
-            (IndexFilter(sources=("a", "b"), tables=("a/y", "b/x")), {"a/y", "b/x"}, set(Field)),
+            (IndexFilter(sources=("a",)), {"a/x", "a/y"}, SCORED),
+            (IndexFilter(sources=("a", "b"), tables=("a/y", "b/x")), {"a/y", "b/x"}, SCORED),
             (IndexFilter(sources=("b",), tables=("a/x",)), set(), set()),
             (IndexFilter(kinds=(DocumentKind.ROWS,)), set(), set()),
             (IndexFilter(kinds=(DocumentKind.NAMES,)), set(TABLES), OF_NAMES),
-            (IndexFilter(("b",), kinds=(DocumentKind.VALUES,)), {"b/x"}, set(Field) - OF_NAMES),
+            (IndexFilter(("b",), kinds=(DocumentKind.VALUES,)), {"b/x"}, OF_VALUES),
         ):
             (part,) = index.search([query], limit=9, where=where)
             assert {hit.table_id for some in part.fields.values() for hit in some} == found, where

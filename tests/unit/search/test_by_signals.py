@@ -164,11 +164,13 @@ def test_without_any_weight_tables_are_in_the_order_of_their_ids(index):
     assert {result.score for result in found} == {0.0}
 
 
-def test_neighbours_of_what_is_meant_come_before_strangers(index):
-    engine = QueryEngine(index, WordEncoder())
-    found = {result.table_id: result for result in engine.ask("the herring that was landed there")}
-    beside, stranger = found["lake/sea/ships"], found["lake/hr/refunds"]
-    assert beside.parts.signals["neighbours"] > stranger.parts.signals.get("neighbours", 0.0)
+def test_of_two_folders_the_one_whose_names_say_more_of_the_question_is_meant(index):
+    found = QueryEngine(index, WordEncoder()).ask("the berth and the length of each ship")
+    signals = {result.table_id: result.parts.signals for result in found}
+    assert signals["lake/sea/catch"]["place"] == signals["lake/sea/ships"]["place"]
+    assert signals["lake/sea/catch"]["place"] > signals["lake/hr/refunds"].get("place", 0.0)
+    assert signals["lake/sea/ships"]["coverage"] > signals["lake/sea/berths"]["coverage"]
+    assert "coverage" not in signals["lake/sea/catch"]
 
 
 def test_a_text_of_several_tables_counts_less_and_is_judged_once(index):

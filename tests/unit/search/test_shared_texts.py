@@ -134,6 +134,6 @@ def test_the_best_text_counts_for_less_the_more_tables_say_it(sharing, least, mo
     hits = [Hit(Block(f"t{number:02}", CONTEXT, README), 0.7) for number in range(sharing)]
     hits += [Hit(Block(f"u{at:02}", ROWS, f"row {at}"), 0.01) for at in range(60 - sharing)]
     found = {hit.block.table_id: TableScores(semantic=hit, lexical=hit, fields={}) for hit in hits}
-    weights = Weights(neighbours=0)
+    weights = Weights(place=0)
     first = rank_tables(found, weights, SideHits(lexical=hits, semantic=hits, fields={}))[0]
     assert least <= first.score <= most

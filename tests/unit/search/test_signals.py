@@ -29,7 +29,7 @@ def shown(weights: dict[str, float], trust: float) -> list[float]:
 
 
 @given(
-    st.dictionaries(st.sampled_from((*NAMES, "neighbours")), st.floats(0, 1), max_size=6),
+    st.dictionaries(st.sampled_from((*NAMES, "coverage", "place")), st.floats(0, 1), max_size=6),
     st.floats(0, 0.2),
 )
 @example({}, 0.02)

@@ -144,18 +144,20 @@ def of_records(filters: Filters, count: int) -> Search:
     }
 
 
-def of_values(terms: Sequence[str], filters: Filters) -> Search:
-    """Return the search for the tables with any of these whole cells; a cell's name is its place.
+def holding(
+    field: Field, terms: Sequence[str], filters: Filters, size: int = MAX_CANDIDATES
+) -> Search:
+    """Return the search for the tables with any of these terms; a term's name is its place.
 
     Each table is found with the names of those that it has, so one search serves all.
     """
     clauses = [
-        {"term": {Field.CELLS.value: {"value": token(term), "_name": str(place)}}}
+        {"term": {field.value: {"value": token(term), "_name": str(place)}}}
         for place, term in enumerate(terms)
     ]
     return {
         "query": filtered(*filters, any_of(clauses)),
-        "size": MAX_CANDIDATES,
+        "size": size,
         "sort": [{"table_id": "asc"}],
         "track_total_hits": False,
         **_NOTHING_FETCHED,

@@ -37,12 +37,12 @@ from pneuma_assets.core.index.elastic.queries import (
     cosine_of,
     given_blocks,
     given_tables,
+    holding,
     kinds_but,
     lexical_hit,
     of_blocks,
     of_field,
     of_records,
-    of_values,
     semantic_hit,
     table_hit,
     where_filters,
@@ -184,7 +184,7 @@ class Searcher:
         """Return the true scores of each question's tables; unknown ids are left out."""
         found: list[dict[str, TableScores]] = [{} for _ in questions]
         for (place, question, _), answer in self._each(self._of_tables, questions, table_ids):
-            scores = _table_scores(answer)
+            scores = _table_scores(answer, question)
             self._add_missed(question, answer, scores)
             found[place] |= scores
         return found
@@ -199,7 +199,7 @@ class Searcher:
 
         def make(opened: Opened) -> list[Search]:
             tables = self._filters(opened)[1]
-            return [of_values(some, tables) for some in parts]
+            return [holding(Field.CELLS, some, tables) for some in parts]
 
         def every(opened: Opened) -> list[Answer]:
             pages = (self.transport.pages(opened, one, MAX_CANDIDATES) for one in make(opened))
@@ -285,6 +285,8 @@ class Searcher:
             made[field] = of_field(field, terms, tables, size)
         if among is not None:
             made[_RECORDS] = of_records(tables, size)
+            if question.headers:
+                made[Field.HEADERS] = holding(Field.HEADERS, [*question.headers], tables, size)
         return made
 
     def _of_tables(self, asked: Asked, opened: Opened) -> Searches:
@@ -307,25 +309,32 @@ class Searcher:
         nearest = Question([], question.vector, {})
         for some in portions(missed, MAX_CANDIDATES):
             ((again),) = self._asked(self._of_tables, [(0, nearest, some)], 1)
-            for table_id, one in _table_scores(again).items():
+            for table_id, one in _table_scores(again, nearest).items():
                 if table_id in scores:
                     scores[table_id] = replace(scores[table_id], semantic=one.semantic)
 
 
-def _table_scores(found: Answers) -> dict[str, TableScores]:
+def _table_scores(found: Answers, question: Question) -> dict[str, TableScores]:
     """Return the scores of the tables that exist."""
     lexical = {hit.block.table_id: hit for hit in map(lexical_hit, found.get(_LEXICAL, ()))}
     semantic = {hit.block.table_id: hit for hit in map(semantic_hit, found.get(_SEMANTIC, ()))}
     fields: dict[str, dict[Field, float]] = {}
     rows: dict[str, int] = {}
-    for field in Field:
+    for field in question.fields:
         for raw in found.get(field, ()):
             hit = table_hit(field, raw)
             fields.setdefault(hit.table_id, {})[field] = hit.score
             if field is Field.ROWS and raw["sort"][2] != NO_ROW:
                 rows[hit.table_id] = int(raw["sort"][2])
+    shares = [*question.headers.values()]
+    headers = {
+        unescape(hit["sort"][0]): dict(shares[int(place)] for place in hit["matched_queries"])
+        for hit in found.get(Field.HEADERS, ())
+    }
     tables = (unescape(hit["sort"][0]) for hit in found[_RECORDS])
     return {
-        i: TableScores(lexical.get(i), semantic.get(i), fields.get(i, {}), rows.get(i))
+        i: TableScores(
+            lexical.get(i), semantic.get(i), fields.get(i, {}), rows.get(i), headers.get(i, {})
+        )
         for i in tables
     }

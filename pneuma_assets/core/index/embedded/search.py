@@ -239,10 +239,30 @@ class View:
             if name is Field.ROWS:
                 found = found[self.snapshot.tables["rows"][found] > 0]
                 rows = dict(zip(found.tolist(), self._best_rows(entries, found), strict=True))
+        headers = self._headers(question, tables)
         return {
-            i: TableScores(lexical.get(at), semantic.get(at), fields[at], rows.get(at))
+            i: TableScores(
+                lexical.get(at), semantic.get(at), fields[at], rows.get(at), headers.get(at, {})
+            )
             for i, at in known.items()
         }
+
+    def _headers(
+        self, question: Question, tables: npt.NDArray[np.int32]
+    ) -> dict[int, dict[str, float]]:
+        """Return the words of a question that each of these tables has in a name, with shares."""
+        wanted = np.zeros(len(self.snapshot.alive), bool)
+        wanted[tables] = True
+        entries, asked = self.snapshot.entries[Field.HEADERS], [*question.headers.items()]
+        keys = np.fromiter((term_key(term) for term, _ in asked), np.uint64, len(asked))
+        found: dict[int, dict[str, float]] = {}
+        for part in entries.postings:
+            for place, (rows, _) in part.find(keys).items():
+                word, share = asked[place][1]
+                owners = entries.owners[rows]
+                for at in owners[wanted[owners]].tolist():
+                    found.setdefault(at, {})[word] = share
+        return found
 
     def _best_rows(self, scores: Scores, tables: npt.NDArray[np.int32]) -> list[int]:
         """Return the number of each table's best row, the first of equals."""

@@ -23,6 +23,7 @@ NUMBERS: Mapping[Field, int] = {
     Field.CELLS: 3,
     Field.PAIRS: 4,
     Field.ROWS: 5,
+    Field.HEADERS: 6,
 }
 """What a file calls the fields."""
 
