@@ -281,6 +281,10 @@ class TableTerms:
     cells: tuple[str, ...] = ()
 
 
+MOST_JOINS = 50
+"""Tables that one table's facts name; of two that can be joined, either may name the other."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableFacts:
     """What is known of a table as a whole: who may see it, and what lets people trust it.
@@ -296,6 +300,7 @@ class TableFacts:
         queries: How often it is queried, from 0 (the least of its source) to 1 (the most); None
             where the source does not tell.
         copy_of: The table that it is a copy of; None where it is none.
+        joins: Tables that it can be joined with, `MOST_JOINS` at most.
     """
 
     readers: tuple[str, ...] | None = None
@@ -305,6 +310,7 @@ class TableFacts:
     feeds: int = 0
     queries: float | None = None
     copy_of: str | None = None
+    joins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,9 +77,10 @@ def facts_from(text: str) -> TableFacts:
     found: dict[str, Any] = json.loads(text)
     if not isinstance(found, dict) or "readers" not in found:
         raise TypeError("no facts of a table")
-    readers = found["readers"]
-    if readers is not None:
-        if not isinstance(readers, list) or not all(isinstance(one, str) for one in readers):
-            raise TypeError("readers that are no list of texts")
-        found["readers"] = tuple(readers)
+    for name in ("readers", "joins"):
+        texts = found.get(name)
+        if texts is not None:
+            if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+                raise TypeError(f"{name} that are no list of texts")
+            found[name] = tuple(texts)
     return TableFacts(**found)

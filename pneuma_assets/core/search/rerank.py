@@ -27,6 +27,7 @@ from pneuma_assets.core.relations.version_names import (
     plain_name,
     spellings_of,
 )
+from pneuma_assets.core.search.completion import complete
 from pneuma_assets.core.search.retrieve import Proposal
 from pneuma_assets.core.search.signals import (
     MOST_TABLES,
@@ -76,7 +77,7 @@ class Reranker:
         asked = Asked(question, self.where.tables)
         trusted = with_trust(ranked, facts, self.options.trust)
         collapsed = collapse_copies(trusted, facts, asked)
-        return behind_originals(collapsed, asked, self.index.evidence)
+        return behind_originals(complete(collapsed, facts), asked, self.index.evidence)
 
     def _facts_of(self, table_ids: Iterable[str]) -> dict[str, TableFacts]:
         """Return what is known of tables, for who may not see all without what is hidden.

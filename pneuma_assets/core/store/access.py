@@ -1,8 +1,10 @@
 """Who may see tables, what lets people trust them, and whether the index knows."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from heapq import nsmallest
 from math import log1p
 from typing import Any
 
@@ -11,9 +13,10 @@ from sqlalchemy import Row, and_, bindparam, func, or_, select
 from pneuma_assets.core.lineage.external import OWNERS
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.edges import Edges
+from pneuma_assets.core.store.joins import Joins
 from pneuma_assets.core.store.schema import table_narrations, tables, told
 from pneuma_assets.core.store.tables import SEARCHABLE, THERE, readers_of, update_each
-from pneuma_assets.core.tables import Provenance, TableFacts
+from pneuma_assets.core.tables import MOST_JOINS, Provenance, TableFacts
 
 _EVERYBODY = "null"
 """How readers are written of a table that everybody may see."""
@@ -51,14 +54,21 @@ class Access:
     def of_tables(self, table_ids: Iterable[str] | None = None) -> dict[str, TableFacts]:
         """Return the facts of these tables, or of all that are searchable (None).
 
-        How far tables are described and used is counted for all of them together, and left out
-        of those of some: it hides nothing that anybody must not see.
+        How far tables are described and used, and what they join, is told of all of them together,
+        and left out of those of some: it hides nothing that anybody must not see.
         """
         if table_ids is not None:
             rows = self._db.read_by(_FACTS, tables.c.table_id, table_ids)
             return {row.table_id: _facts(row, TableFacts()) for row in rows}
         every, usage = self._db.read(_FACTS.where(SEARCHABLE)), usage_of_tables(self._db)
-        return {row.table_id: _facts(row, usage.get(row.table_id, TableFacts())) for row in every}
+        joined = _joined(self._db)
+        return {
+            row.table_id: replace(
+                _facts(row, usage.get(row.table_id, TableFacts())),
+                joins=tuple(nsmallest(MOST_JOINS, joined.get(row.table_id, ()))),
+            )
+            for row in every
+        }
 
     def unpublished(self) -> int:
         """Return of how many searchable tables the index does not know who may see them."""
@@ -80,6 +90,15 @@ def _facts(row: Row[Any], usage: TableFacts) -> TableFacts:
         updated_at=row.updated_at,
         copy_of=row.copy_of,
     )
+
+
+def _joined(database: Database) -> dict[str, list[str]]:
+    """Return the tables with which each can be joined."""
+    joined: dict[str, list[str]] = defaultdict(list)
+    for one, other in Joins(database).pairs():
+        joined[one].append(other)
+        joined[other].append(one)
+    return joined
 
 
 def usage_of_tables(database: Database) -> dict[str, TableFacts]:

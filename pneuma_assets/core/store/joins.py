@@ -112,6 +112,25 @@ class Joins:
             key=lambda edge: edge.on,
         )  # fmt: skip
 
+    def pairs(self) -> set[tuple[str, str]]:
+        """Return all tables that can be joined, each pair once, in the order of their ids."""
+        keys = select(edges.c.upstream, edges.c.downstream).where(
+            edges.c.kind == str(EdgeKind.FOREIGN_KEY)
+        )
+        found = {
+            (min(row), max(row))
+            for asked in (
+                select(joins.c.table_id, joins.c.other),
+                select(view_joins.c.table_id, view_joins.c.other),
+                keys,
+            )
+            for row in map(tuple, self._db.read(asked.distinct()))
+            if row[0] != row[1]
+        }
+        judged = {one.edge.tables for one in self.verdicts()}
+        told = self.of_tables({table for pair in judged for table in pair}) if judged else []
+        return (found - judged) | {edge.tables for edge in told if edge.table != edge.other}
+
     def _told(self, table_ids: Collection[str]) -> Iterator[JoinEdge]:
         for row in self._rows_of(select(joins), (joins.c.table_id, joins.c.other), table_ids):
             yield JoinEdge(*_on(**row._mapping), JoinKind.INFERRED, row.score, row.share)

@@ -37,6 +37,7 @@ FULL_FACTS = TableFacts(
     feeds=3,
     queries=2 / 3,
     copy_of="s/original",
+    joins=("s/a", "s/b"),
 )
 """Likewise."""
 
