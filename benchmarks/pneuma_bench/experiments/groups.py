@@ -1,0 +1,294 @@
+"""Whether all tables that a question needs are found: among ten tables, and as one set.
+
+    python -m pneuma_bench.experiments.groups FOLDER --keep KEPT
+
+FOLDER holds sets as `NAME.tables.jsonl` and `NAME.queries.jsonl`, whose ids are names
+(`schema.table`); of `NAME.copies.jsonl`, where there is one, a copy of a table counts as right.
+Joins are inferred, from cells where there are rows. A set of tables is a hit if it has all that the
+question needs (Octopus, section 7.1) and exact if it has no other: ever larger sets would always be
+hits, so both are told, and the number of tables of the first set.
+
+"fitted": as shipped. "left out": the weights of coverage and place, and those of sets, as the other
+sets of questions choose them. Sets of one table a question (FeTaQA, TabFact; without names) have a
+part in the choice of the former alone. Intervals are 95 %, over questions.
+"""
+
+import argparse
+import json
+import os
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.query import QueryOptions, Weights
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, SearchIndex, SideHits, TableScores
+from pneuma_assets.core.measure.metrics import mean_intervals
+from pneuma_assets.core.relations import rank_groups
+from pneuma_assets.core.relations.infer_joins import infer_joins
+from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns
+from pneuma_assets.core.relations.join_graph import JoinEdge
+from pneuma_assets.core.relations.rank_groups import CANDIDATES, PARTS
+from pneuma_assets.core.search.completion import complete
+from pneuma_assets.core.search.groups import GroupResult, GroupSearch
+from pneuma_assets.core.search.results import Found, ScoreParts, TableResult
+from pneuma_assets.core.search.retrieve import retrieve_candidates
+from pneuma_assets.core.search.signals import RankedTable, proposed_tables, rank_tables
+from pneuma_assets.core.search.table_search import SILENT
+from pneuma_assets.core.tables import DocumentKind, TableFacts
+from pneuma_assets.core.terms.collect import collect_rows
+from pneuma_bench.experiments.support.key_databases import MANY_ROWS
+from pneuma_bench.lab import Lab
+from pneuma_bench.reading import read_files
+from pneuma_bench.sets import RetrievalSet
+from pneuma_bench.settings import setting_of
+
+NAMED = ("warehouse", "spider_schemas_dev", "spider2_dev", "beaver_dw")
+UNNAMED = ("fetaqa_dev", "tabfact_val")
+GRID = [*product((0.1, 0.2, 0.3), (0.2, 0.35, 0.5))]
+"""Weights of coverage and of place, among which the other sets choose."""
+MOVES, ROUNDS = (-4.0, -1.0, -0.3, 0.3, 1.0, 4.0), 4
+"""By which each weight of a set's parts is moved, and how often all are tried."""
+SAMPLED = 5
+"""Rows of a table that are a sample of it: they tell nothing of keys."""
+FOR_CHOICE = 60
+"""Sets of a question among which weights are chosen."""
+FIGURES = ("hit@1", "hit@10", "exact@1", "tables")
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, what the index says of its candidates, and which tables it needs."""
+
+    text: str
+    words: Sequence[str]
+    scores: Mapping[str, TableScores]
+    side: SideHits
+    needed: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Questions:
+    """A set that was asked; `copies` tells of a table which one it is a copy of."""
+
+    name: str
+    index: SearchIndex
+    asked: Sequence[Asked]
+    joins: Mapping[str, Sequence[JoinEdge]]
+    copies: Mapping[str, str]
+
+    def same(self, tables: Iterable[str]) -> frozenset[str]:
+        """Return tables with the originals of copies in their place."""
+        return frozenset(self.copies.get(one, one) for one in tables)
+
+    def ranked(self, one: Asked, weights: Weights) -> list[RankedTable]:
+        """Return the tables as `search` has them, but for what copies and trust change."""
+        ranked = rank_tables(one.scores, weights, one.side, one.words)
+        facts = {i: TableFacts(joins=tuple(self.beside(i))) for i in one.scores}
+        return complete(ranked, facts)
+
+    def beside(self, table_id: str) -> set[str]:
+        """Return the tables that a table can be joined with."""
+        return {i for edge in self.joins.get(table_id, ()) for i in edge.tables} - {table_id}
+
+    def groups(self, one: Asked, weights: Weights, most: int) -> list[GroupResult]:
+        """Return the sets of tables as `find_groups` has them."""
+        ranked = self.ranked(one, weights)[:CANDIDATES]
+        parts = ScoreParts(0.0, 0.0, None, 0.0, 0.0, 1, 1.0)
+        results = [
+            TableResult(i.table_id, i.score, parts, DocumentKind.NAMES, "", "", "") for i in ranked
+        ]
+        headers = {i.table_id: i.scores.headers for i in ranked}
+        return GroupSearch(self.index, self.of_tables).group(
+            one.text, Found(results, headers), most, NO_FILTER
+        )
+
+    def of_tables(self, table_ids: Collection[str]) -> list[JoinEdge]:
+        """Return the joins of some tables with any."""
+        return list({edge for one in table_ids for edge in self.joins.get(one, ())})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--keep", type=Path, help="keeps embeddings and indexes")
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        sets = [
+            ask(options.folder, name, options.keep, stack)
+            for name in (*NAMED, *UNNAMED)
+            if (options.folder / f"{name}.queries.jsonl").exists()
+        ]
+        figures = [{pair: tables_found(one, weighted(*pair)) for pair in GRID} for one in sets]
+        shipped = Weights()
+        others = {one.name: chosen_pair(figures, at) for at, one in enumerate(sets)}
+        for one in sets:
+            report(f"{one.name}, tables, fitted", tables_found(one, shipped))
+            pair = others[one.name]
+            report(f"{one.name}, tables, left out {pair}", tables_found(one, weighted(*pair)))
+        named = [one for one in sets if one.name in NAMED]
+        examples = {one.name: [example(one, asked) for asked in one.asked] for one in named}
+        for one in named:
+            report_groups(f"{one.name}, sets, fitted", one, shipped)
+            rest = [examples[other.name] for other in named if other is not one]
+            with_weights = chosen_weights(rest)
+            rank_groups.WEIGHTS, before = with_weights, rank_groups.WEIGHTS
+            said = ", ".join(f"{name} {value:.1f}" for name, value in with_weights.items())
+            report_groups(f"{one.name}, sets, left out", one, weighted(*others[one.name]))
+            print(f"  ({said})")
+            rank_groups.WEIGHTS = before
+
+
+def weighted(coverage: float, place: float) -> Weights:
+    return Weights(coverage=coverage, place=place)
+
+
+def ask(folder: Path, name: str, keep: Path | None, stack: ExitStack) -> Questions:
+    """Index a set and ask its questions."""
+    paths = (folder / f"{name}.{part}.jsonl" for part in ("tables", "queries"))
+    dataset = read_files(*paths, ids_are_names=name in NAMED)
+    setting = setting_of(Deployment(), {})
+    lab = stack.enter_context(Lab(dataset, keep, os.environ))
+    index = lab.index(setting)[0]
+    stack.callback(index.close)
+    query, encoder = QueryOptions(), lab.encoder(setting)
+    asked = []
+    answerable = [one for one in dataset.asked if one.relevant]
+    for some in chunks(answerable, 50):
+        vectors = encoder.encode_queries([one.text for one in some])
+        queries = [
+            IndexQuery(one.text, vector, one.text, SILENT)
+            for one, vector in zip(some, vectors, strict=True)
+        ]
+        proposals = retrieve_candidates(index, queries, CANDIDATES, query.n, NO_FILTER)
+        tables = [proposed_tables(one.side) for one in proposals]
+        scores = index.table_scores(queries, tables)
+        for one, proposal, found in zip(some, proposals, scores, strict=True):
+            words = list(dict.fromkeys(index.analyzer.question_terms(one.text)))
+            asked.append(Asked(one.text, words, found, proposal.side, frozenset(one.relevant)))
+    joins = joins_of(dataset) if name in NAMED else {}
+    return Questions(name, index, asked, joins, copies_of(folder / f"{name}.copies.jsonl", dataset))
+
+
+def joins_of(dataset: RetrievalSet) -> dict[str, list[JoinEdge]]:
+    """Return the joins of each table, inferred as an index run does; types are not known."""
+    ids = {"/".join(("s", *dataset.names[t.table_id])): t.table_id for t, _ in dataset.tables}
+    lake: dict[str, list[JoinColumn]] = {}
+    for (table, rows), known in zip(dataset.tables, ids, strict=True):
+        sketch = collect_rows(rows, len(table.columns), 0).sketch if len(rows) > SAMPLED else None
+        count = len(rows) if sketch else MANY_ROWS
+        columns = [replace(column, type="") for column in table.columns]
+        lake[known] = list(join_columns(known, columns, count, sketch))
+    of_table = defaultdict(list)
+    for edge in infer_joins(lake):
+        one, other = ids[edge.table], ids[edge.other]
+        real = replace(edge, table=one, other=other)
+        of_table[one].append(real)
+        of_table[other].append(real)
+    return of_table
+
+
+def copies_of(path: Path, dataset: RetrievalSet) -> dict[str, str]:
+    if not path.exists():
+        return {}
+    ids = {dataset.spelled(table.table_id): table.table_id for table, _ in dataset.tables}
+    lines = (json.loads(line)["tables"] for line in path.read_text("utf-8").splitlines())
+    same = ([ids[one] for one in some if one in ids] for some in lines)
+    return {one: some[0] for some in same for one in some}
+
+
+def tables_found(one: Questions, weights: Weights) -> dict[str, Numbers]:
+    """Return of each question whether a needed table is first, among ten, and all among ten."""
+    rows = []
+    for asked in one.asked:
+        needed = one.same(asked.needed)
+        ranked = (table.table_id for table in one.ranked(asked, weights))
+        found = list(dict.fromkeys(one.copies.get(i, i) for i in ranked))[:10]
+        rows.append((found[0] in needed, bool(needed & {*found}), needed <= {*found}))
+    columns = np.array(rows, np.float64).T
+    return dict(zip(("R@1", "R@10", "all@10"), columns, strict=True))
+
+
+def chosen_pair(
+    figures: Sequence[Mapping[tuple[float, float], Mapping[str, Numbers]]], left_out: int
+) -> tuple[float, float]:
+    """Return the weights by which the other sets are found best: first, and all among ten."""
+    others = [one for at, one in enumerate(figures) if at != left_out]
+    return max(
+        GRID, key=lambda pair: sum(one[pair][f].mean() for one in others for f in ("R@1", "all@10"))
+    )
+
+
+Example = tuple[Numbers, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
+"""The parts of the sets of a question, unweighted; which are hits, and which exact."""
+
+
+def example(one: Questions, asked: Asked) -> Example:
+    groups = one.groups(asked, Weights(), FOR_CHOICE)
+    needed = one.same(asked.needed)
+    sets = [one.same(group.tables) for group in groups]
+    parts = [
+        [group.parts.get(name, 0.0) / (rank_groups.WEIGHTS[name] or 1.0) for name in PARTS]
+        for group in groups
+    ]
+    hits = np.array([needed <= some for some in sets], bool)
+    return (
+        np.array(parts).reshape(len(sets), len(PARTS)),
+        hits,
+        np.array([needed == s for s in sets]),
+    )
+
+
+def chosen_weights(sets: Sequence[Sequence[Example]]) -> dict[str, float]:
+    """Return weights moved as long as hits and exact sets at the first place become more."""
+
+    def worth(values: Numbers) -> float:
+        first = [
+            [(hits[at], exact[at]) for parts, hits, exact in some if len(parts)
+             for at in [int((parts @ values).argmax())]]
+            for some in sets
+        ]  # fmt: skip
+        return float(np.mean([np.sum(one) / max(1, len(one)) for one in first]))
+
+    values = np.array([rank_groups.WEIGHTS[name] for name in PARTS])
+    best = worth(values)
+    for _, at, move in product(range(ROUNDS), range(len(values)), MOVES):
+        moved = values.copy()
+        moved[at] += move
+        if (reached := worth(moved)) > best:
+            values, best = moved, reached
+    return dict(zip(PARTS, values.tolist(), strict=True))
+
+
+def report_groups(what: str, one: Questions, weights: Weights) -> None:
+    """Print how often the first set and one of ten have all tables, for all and for several."""
+    rows, several = [], []
+    for asked in one.asked:
+        needed = one.same(asked.needed)
+        sets = [one.same(group.tables) for group in one.groups(asked, weights, 10)]
+        hits = [needed <= some for some in sets] or [False]
+        rows.append((hits[0], any(hits), sets[:1] == [needed], len(sets[0]) if sets else 0))
+        several.append(len(needed) > 1)
+    values = np.array(rows, np.float64)
+    report(f"{what}, all", dict(zip(FIGURES, values.T, strict=True)))
+    if any(several) and not all(several):
+        report(f"{what}, several", dict(zip(FIGURES, values[several].T, strict=True)))
+
+
+def report(what: str, figures: Mapping[str, Numbers]) -> None:
+    intervals = mean_intervals(figures)
+    said = (f"{name} {value.mean():.3f} ({intervals[name].low:.3f}-{intervals[name].high:.3f})"
+            for name, value in figures.items())  # fmt: skip
+    print(f"{what} ({len(next(iter(figures.values())))}): {', '.join(said)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
