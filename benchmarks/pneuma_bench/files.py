@@ -2,25 +2,26 @@
 
 import json
 import sqlite3
-import tempfile
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.grouping import chunks
+
+_AT_ONCE = 512
 
 
 @contextmanager
 def whole(path: Path) -> Iterator[BinaryIO]:
-    """Yield a stream that takes the place of a file when all went well.
+    """Yield a stream that takes the place of a file when all went well; its folder is made.
 
     Raises:
         BenchmarkError: The file cannot be written, or the name is a folder's.
     """
-    _refuse_folder(path)
     scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
         try:
@@ -30,27 +31,6 @@ def whole(path: Path) -> Iterator[BinaryIO]:
             scratch.replace(path)
         finally:
             scratch.unlink(missing_ok=True)
-    except OSError as error:
-        raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
-
-
-def _refuse_folder(path: Path) -> None:
-    """Raise `BenchmarkError` for a folder where a file is to be written."""
-    if path.is_dir():
-        raise BenchmarkError(f"cannot write {path} (it is a folder); name a file")
-
-
-def check_writable(path: Path) -> None:
-    """Refuse a file that `whole` could not write, before what takes hours; makes its folder.
-
-    Raises:
-        BenchmarkError: The file cannot be written, or the name is a folder's.
-    """
-    _refuse_folder(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
     except OSError as error:
         raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
 
@@ -78,28 +58,46 @@ def kept_json(path: Path) -> Any:
 
 
 class KeptFile(Closing):
-    """A file of SQLite with one table; what was added is there after a kill.
+    """Bytes by key, in a file of SQLite; what was added is there after a kill.
 
     Args:
         path: The file; it is made, with its folder, where there is none.
-        table: The statement that makes its table where there is none.
 
     Raises:
-        BenchmarkError: The file cannot be used.
+        BenchmarkError: The file cannot be used; so does every method.
     """
 
-    def __init__(self, path: Path, table: str) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        try:
+        with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = sqlite3.connect(path)
-            self._file.execute(table)
-        except (OSError, sqlite3.Error) as error:
-            raise self._failed(error) from error
+            self._file.execute("CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, v BLOB)")
+
+    def known(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Return what is kept of these keys."""
+        found: dict[str, bytes] = {}
+        with self._explained():
+            for some in chunks(keys, _AT_ONCE):
+                marks = ",".join("?" * len(some))
+                query = f"SELECT * FROM vectors WHERE key IN ({marks})"
+                found.update(self._file.execute(query, some).fetchall())
+        return found
+
+    def add(self, values: Mapping[str, bytes]) -> None:
+        """Keep values, in the place of others of their keys."""
+        with self._explained(), self._file:
+            self._file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", values.items())
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
-    def _failed(self, error: Exception) -> BenchmarkError:
-        return BenchmarkError(f"{self._path} cannot be used ({error}); remove it, or free the disk")
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            raise BenchmarkError(
+                f"{self._path} cannot be used ({error}); remove it, or free the disk"
+            ) from error

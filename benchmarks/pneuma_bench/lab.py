@@ -1,12 +1,9 @@
 """Where sets are indexed apart from everything else, and asked; what is slow is kept."""
 
-import json
 import shutil
-import sqlite3
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,11 +12,9 @@ import numpy as np
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.index import IndexConfig
-from pneuma_assets.core.config.models import EncoderConfig, NarrationConfig
+from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.config.query import QueryOptions
-from pneuma_assets.core.describe.columns import fact_descriptions
 from pneuma_assets.core.describe.kinds import makers
-from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
@@ -27,15 +22,12 @@ from pneuma_assets.core.index.registry import index_credentials, open_index, pub
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
-from pneuma_assets.core.pipeline.describe import answer_key, prompt_context
 from pneuma_assets.core.progress import working
 from pneuma_assets.core.search.names import Elsewhere
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.sources.base import Row
-from pneuma_assets.core.sources.sampling import sample_positions
-from pneuma_assets.core.tables import Table, Vector, content_hash
-from pneuma_assets.core.terms.collect import ROWS_KEPT
+from pneuma_assets.core.tables import Vector, content_hash
 from pneuma_assets.core.text.analysis import analyzer_named
+from pneuma_bench.describing import Narrations, describe, facts_of
 from pneuma_bench.files import KeptFile, kept_json, write_lines
 from pneuma_bench.keys import code_key, tables_key
 from pneuma_bench.retrieval import index_set
@@ -45,45 +37,13 @@ from pneuma_bench.settings import Setting
 _AT_ONCE = 512
 
 
-class VectorFile(KeptFile):
-    """Vectors by what they are of, in a file; what was added is there after a kill.
-
-    Raises:
-        BenchmarkError: The file cannot be used.
-    """
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, v BLOB)")
-
-    def known(self, keys: Sequence[str]) -> dict[str, Vector]:
-        """Return those vectors that are kept."""
-        found: dict[str, Vector] = {}
-        try:
-            for some in chunks(keys, _AT_ONCE):
-                marks = ",".join("?" * len(some))
-                rows = self._file.execute(f"SELECT * FROM vectors WHERE key IN ({marks})", some)
-                found |= {key: np.frombuffer(v, np.float32) for key, v in rows if not len(v) % 4}
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
-        return found
-
-    def add(self, keys: Sequence[str], vectors: Vector) -> None:
-        """Keep vectors."""
-        rows = [(key, vector.tobytes()) for key, vector in zip(keys, vectors, strict=True)]
-        try:
-            with self._file:
-                self._file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
-
-
 class RememberingEncoder:
     """An encoder that embeds a text once; keeps `models.base.Encoder`.
 
     `embedded` counts the texts that the encoder itself was given.
     """
 
-    def __init__(self, encoder: Encoder, kept: VectorFile) -> None:
+    def __init__(self, encoder: Encoder, kept: KeptFile) -> None:
         self._encoder, self._kept = encoder, kept
         self.name, self.dimension, self.window = encoder.name, encoder.dimension, encoder.window
         self.token_spans = encoder.token_spans
@@ -103,89 +63,16 @@ class RememberingEncoder:
         keys = {text: content_hash(self.name, side, text) for text in texts}
         size = self.dimension * np.dtype(np.float32).itemsize
         kept = self._kept.known([*keys.values()])
-        known = {key: vector for key, vector in kept.items() if vector.nbytes == size}
+        known = {key: value for key, value in kept.items() if len(value) == size}
         new = [text for text, key in keys.items() if key not in known]
         for some in chunks(new, _AT_ONCE):
-            vectors = encode(some)
-            self._kept.add([keys[text] for text in some], vectors)
-            known.update(zip([keys[text] for text in some], vectors, strict=True))
+            made = [vector.tobytes() for vector in encode(some)]
+            added = dict(zip([keys[text] for text in some], made, strict=True))
+            self._kept.add(added)
+            known |= added
             self.embedded += len(some)
-        if not texts:
-            return np.empty((0, self.dimension), np.float32)
-        return np.stack([known[keys[text]] for text in texts])
-
-
-Narrations = Mapping[str, Mapping[int, str]]
-"""What is said of columns, by table id and position."""
-
-
-def describe(
-    dataset: RetrievalSet, model: LanguageModel, config: NarrationConfig, folder: Path
-) -> Narrations:
-    """Return what the model says of every column, asked as indexing asks.
-
-    Each is asked for once, and kept in `folder`.
-    """
-    key = answer_key(model, config.prompt)
-    path = folder / f"narrations-{content_hash(key.model)}.jsonl"
-    known = _read(path)
-    subjects = {
-        table.table_id: (content_hash(table.table_id) if key.of_table else "") + table.schema_hash
-        for table, _ in dataset.tables
-    }
-    requests = {
-        (subjects[table.table_id], request.position): request
-        for table, rows in dataset.tables
-        for request in _requests(table, rows, config)
-        if request.position not in known[subjects[table.table_id]]
-    }
-    if requests:
-        with path.open("a", encoding="utf-8") as stream:
-            stream.write("\n")  # a line that a kill cut off is no part of the next
-            for said in narrate_columns(model, [*requests.values()]):
-                if said.problem is not None:
-                    continue  # its name stands in, and it is asked for again the next time
-                subject = subjects[said.table_id]
-                known[subject][said.position] = said.text
-                stream.write(json.dumps([subject, said.position, said.text]) + "\n")
-                stream.flush()
-    return {table_id: known[subject] for table_id, subject in subjects.items()}
-
-
-def _requests(
-    table: Table, rows: Sequence[Row], config: NarrationConfig
-) -> Iterator[NarrationRequest]:
-    ground = prompt_context(table, _seen(rows)) if config.prompt == "grounded" else None
-    names = tuple(column.name for column in table.columns)
-    for position in range(len(table.columns)):
-        yield NarrationRequest(table.table_id, names, position, ground)
-
-
-def facts_of(dataset: RetrievalSet) -> Narrations:
-    """Return what names and values show of every column, as indexing has it without a model."""
-    told: dict[str, dict[int, str]] = {}
-    for table, rows in dataset.tables:
-        seen = _seen(rows)
-        facts = fact_descriptions(table, seen, all_rows=len(seen) == len(rows))
-        told[table.table_id] = {position: one.text for position, one in facts.items()}
-    return told
-
-
-def _seen(rows: Sequence[Row]) -> Sequence[Row]:
-    return [rows[position] for position in sample_positions(len(rows), ROWS_KEPT, 0)]
-
-
-def _read(path: Path) -> dict[str, dict[int, str]]:
-    """Return what was kept, by subject and position; a line cut off by a kill is passed over."""
-    known: dict[str, dict[int, str]] = defaultdict(dict)
-    if path.exists():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
-                subject, position, text = json.loads(line)
-            except ValueError:
-                continue
-            known[subject][position] = text
-    return known
+        joined = b"".join(known[keys[text]] for text in texts)
+        return np.frombuffer(joined, np.float32).reshape(len(texts), self.dimension)
 
 
 _BUILT = "built.json"
@@ -239,7 +126,7 @@ class Lab(Closing):
             raise BenchmarkError(
                 f"{self.folder} cannot be made ({error.strerror}); name another folder"
             ) from error
-        self._vectors = self._stack.enter_context(VectorFile(self.folder / "vectors.db"))
+        self._vectors = self._stack.enter_context(KeptFile(self.folder / "vectors.db"))
         self._tables = tables_key(dataset)
         self._plain: dict[str, Encoder] = {}
 

@@ -3,7 +3,6 @@
 import resource
 import sys
 import time
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,14 +10,11 @@ from typing import Any
 import numpy as np
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.index.base import IndexFilter, SearchIndex
+from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.measure.evaluate import (
     Answered,
     Figures,
     Question,
-    ask_all,
-    count_figures,
-    count_figures_by_kind,
 )
 from pneuma_assets.core.measure.metrics import SEED, Interval, Values, drawn, interval_of
 from pneuma_assets.core.search.query import QueryEngine
@@ -69,47 +65,7 @@ def name_of(options: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={value}" for key, value in shown.items()) or "default"
 
 
-def measure_index(
-    index: SearchIndex,
-    engine: QueryEngine,
-    questions: Sequence[Question],
-    options: Mapping[str, Any],
-    min_confidence: float,
-    quick: QueryEngine | None = None,
-) -> Outcome:
-    """Ask every question over an index that is there, and count.
-
-    Args:
-        index: What `engine` asks.
-        engine: The one whose questions are timed.
-        questions: With the ids of the tables that answer them.
-        options: Arguments of `ask_many`.
-        min_confidence: Up to which confidence an answer counts as refused.
-        quick: Answers as `engine` does, and may remember what it encoded; `engine` if None.
-    """
-    taken = _times(engine, questions, options)
-    median, slow = np.percentile(taken, [50, 95])
-    answers = ask_all(quick or engine, questions, options, min_confidence)
-    info = index.info()
-    kinds = Counter(str(embedded.block.kind) for embedded in index.blocks())
-    facts = {
-        "min_confidence": min_confidence,
-        "questions": sum(1 for one in questions if one.relevant),
-        "unanswerable": sum(1 for one in questions if not one.relevant),
-        "engine": info.engine,
-        "tables": info.tables,
-        "blocks": info.blocks,
-        "blocks_by_kind": dict(sorted(kinds.items())),
-        "index_bytes": info.size_bytes,
-        "ms_p50": float(median),
-        "ms_p95": float(slow),
-        "seconds_a_question": float(np.mean(taken)) / 1000,
-        "peak_memory_bytes": peak_memory(),
-    }
-    return Outcome(count_figures(answers), facts, answers, count_figures_by_kind(answers))
-
-
-def _times(
+def question_times(
     engine: QueryEngine, questions: Sequence[Question], options: Mapping[str, Any]
 ) -> list[float]:
     """Return how many milliseconds a question takes by itself, of up to 100 spread over the set.

@@ -61,7 +61,7 @@ def test_the_same_seed_draws_the_same_rows(lake):
     ("arguments", "code", "said"),
     [
         (["--source", "lak"], 2, "no source is called 'lak'; there are: lake"),
-        (["--out", "lake"], 1, "cannot write lake (it is a folder); name a file"),
+        (["--out", "lake"], 1, "cannot write lake (Is a directory)"),
         (["--out", "pneuma.yaml/t.jsonl"], 1, "cannot write pneuma.yaml/t.jsonl"),
         (["--rows", "0"], 2, "--rows"),
     ],

@@ -61,13 +61,6 @@ def test_all_tables_that_answer_are_written(files):
     ]
 
 
-def test_a_file_that_cannot_be_written_is_told_before_anything_is_run(files):
-    (files / "c.jsonl").mkdir()
-    result = called(*INDEPENDENT)
-    assert result.exit_code == 1
-    assert "cannot write c.jsonl" in result.stderr
-
-
 def indexed(files):
     """Index two tables that join, and a third that joins with one of them."""
     folder = files / "shop"

@@ -12,8 +12,8 @@ from benchmarks.tests.support.bench_sets import SIDES, TABLES, small_set
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import BenchmarkError, QueryError
 from pneuma_assets.core.measure.evaluate import Answered, write_answers
-from pneuma_bench.lab import Lab, RememberingEncoder, VectorFile
-from pneuma_bench.outcome import measure_index
+from pneuma_bench.files import KeptFile
+from pneuma_bench.lab import Lab, RememberingEncoder
 from pneuma_bench.run import measure
 from pneuma_bench.settings import setting_of
 from tests.support.word_encoder import WordEncoder
@@ -131,20 +131,6 @@ def test_options_out_of_range_are_told(tmp_path):
         measure(lab, setting_of(SIDES, {"alpha": 3}))
 
 
-def test_an_index_that_there_is_can_be_asked(tmp_path):
-    setting = setting_of(SIDES, {"without": ["schema"]})
-    with lab_of(tmp_path) as lab:
-        index, _ = lab.index(setting)
-        with closing(index):
-            engine = lab.engine(setting, index, remembering=False)
-            asked = setting.ask_options(index.kinds())
-            outcome = measure_index(index, engine, small_set().asked, asked, min_confidence=0.0)
-            assert "seconds_to_index" not in outcome.facts
-            again = measure(lab, setting).figures.values
-            asked = outcome.figures.values
-            assert str({name: again[name] for name in asked}) == str(asked)
-
-
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(BenchmarkError, match="cannot be made"):
@@ -154,26 +140,26 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path):
 def test_vectors_are_kept_and_a_damaged_file_is_told(tmp_path):
     path = tmp_path / "vectors.db"
     encoder = Counting()
-    with VectorFile(path) as kept:
+    with KeptFile(path) as kept:
         remembering = RememberingEncoder(encoder, kept)
         vectors = remembering.encode_documents(["a b", "c", "a b"])
         assert np.array_equal(vectors, WordEncoder().encode_documents(["a b", "c", "a b"]))
         assert remembering.embedded == 2
         assert remembering.encode_documents([]).shape == (0, encoder.dimension)
-    with VectorFile(path) as kept:
+    with KeptFile(path) as kept:
         remembering = RememberingEncoder(encoder, kept)
         assert np.array_equal(remembering.encode_documents(["c"]), vectors[1:2])
         remembering.encode_queries(["c"])  # a question is not a document
         assert remembering.embedded == 1
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("UPDATE vectors SET v = x'00'")
-    with VectorFile(path) as kept:  # one of another length is embedded again
+    with KeptFile(path) as kept:  # one of another length is embedded again
         assert np.array_equal(
             RememberingEncoder(encoder, kept).encode_documents(["c"])[0], vectors[1]
         )
     path.write_bytes(b"not a database" * 100)
     with pytest.raises(BenchmarkError, match="cannot be used"):
-        VectorFile(path)
+        KeptFile(path)
 
 
 def test_answers_that_are_not_all_there_leave_the_file_as_it_was(tmp_path):

@@ -10,7 +10,7 @@ from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.tables import DocumentKind
 from pneuma_bench.ablation import Spec, read_spec, usual_spec
 from pneuma_bench.lab import Lab
-from pneuma_bench.run import measure_apart
+from pneuma_bench.run import measure
 from pneuma_bench.settings import setting_of
 
 BASE = Deployment()
@@ -84,7 +84,7 @@ def test_what_cannot_be_measured_is_refused(options, told):
 def test_what_no_question_may_ask_for_is_refused_before_indexing(monkeypatch, options, told):
     monkeypatch.setattr(Lab, "index", None)
     with pytest.raises(QueryError) as raised:
-        measure_apart(BASE, small_set(), options)
+        measure(Lab(small_set(), None, {}), setting_of(BASE, options))
     assert told in str(raised.value)
 
 

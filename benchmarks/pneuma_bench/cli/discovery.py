@@ -39,10 +39,9 @@ def independent(
     """
     from pneuma_bench.discovery.independent import independent_benchmark
     from pneuma_bench.discovery.records import read_discovery
-    from pneuma_bench.files import check_writable, write_lines
+    from pneuma_bench.files import write_lines
     from pneuma_bench.reading import read_tables
 
-    check_writable(out)
     with showing_progress():
         found = independent_benchmark(read_tables(tables), read_discovery(queries), rows)
         write_lines(out, (one.to_dict() for one in found.kept))

@@ -119,7 +119,9 @@ def run(
 ) -> None:
     """Index tables apart from everything else, ask the questions, and say how well they fared."""
     from pneuma_assets.core.measure.evaluate import write_answers
-    from pneuma_bench.run import measure_apart
+    from pneuma_bench.lab import Lab
+    from pneuma_bench.run import measure
+    from pneuma_bench.settings import setting_of
 
     options: dict[str, Any] = {
         "k": k,
@@ -132,8 +134,9 @@ def run(
     options |= settings_of(more)
     with showing_progress():
         dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
-        base = narrating(loaded.deployment, enabled=narrate)
-        outcome = measure_apart(base, dataset, options, folder=keep, threshold=threshold)
+        setting = setting_of(narrating(loaded.deployment, enabled=narrate), options)
+        with Lab(dataset, keep, os.environ) as lab:
+            outcome = measure(lab, setting, threshold)
     if as_json:
         print_json(outcome.to_dict())
     else:

@@ -1,7 +1,6 @@
 """Asks a language model in units of a fixed size, each of them once, and keeps its answers."""
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,35 +18,22 @@ class Ledger(KeptFile):
     """The answers to units of prompts, by the unit's key, in a file; they are there after a kill.
 
     A unit is kept whole or not at all: where a model rounds, an answer may depend on what else
-    was in its batch, and half of a unit that was asked again would be another's half.
-
-    Raises:
-        BenchmarkError: The file cannot be used.
+    was in its batch, and half of a unit that was asked again would be another's half. `added` has
+    the keys of those that were added since this was opened.
     """
 
     def __init__(self, path: Path) -> None:
         self.added: set[str] = set()
-        super().__init__(
-            path, "CREATE TABLE IF NOT EXISTS units (key TEXT PRIMARY KEY, answers TEXT NOT NULL)"
-        )
+        super().__init__(path)
 
-    def known(self, key: str) -> list[_Said] | None:
-        """Return a unit's answers as they were added; None where it was not asked."""
-        try:
-            row = self._file.execute("SELECT answers FROM units WHERE key = ?", (key,)).fetchone()
-            return None if row is None else list(json.loads(row[0]))
-        except (sqlite3.Error, ValueError, TypeError) as error:
-            raise self._failed(error) from error
+    def answers(self, key: str) -> list[_Said]:
+        """Return a unit's answers as they were kept; none where it was not asked."""
+        return list(json.loads(self.known([key]).get(key, b"[]")))
 
-    def add(self, key: str, answers: Sequence[_Said]) -> None:
-        """Keep a unit's answers; `added` has the keys of those that were since this was opened."""
-        try:
-            with self._file:
-                row = key, json.dumps([*answers])
-                self._file.execute("INSERT OR REPLACE INTO units VALUES (?, ?)", row)
-            self.added.add(key)
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
+    def keep(self, key: str, answers: Sequence[_Said]) -> None:
+        """Keep a unit's answers."""
+        self.add({key: json.dumps([*answers]).encode()})
+        self.added.add(key)
 
 
 UNIT = 32
@@ -85,7 +71,7 @@ def ask_in_units(
     answers: dict[str, _Said] = {}
     for unit in chunks(different, UNIT):
         key = content_hash(model.name, version, "ask", str(max_new_tokens), *stop, "", *unit)
-        kept = ledger.known(key) or []
+        kept = ledger.answers(key)
         if len(kept) != len(unit):
             kept = [("", "it was not asked", True)] * len(unit)
         again = [at for at, (_, problem, _) in enumerate(kept) if problem is not None]
@@ -94,7 +80,7 @@ def ask_in_units(
                 kept[at] = ("", "the model gave no answer", True)
             for one in model.generate([unit[at] for at in again], max_new_tokens, stop):
                 kept[again[one.index]] = (one.text, one.problem, one.whole)
-            ledger.add(key, kept)
+            ledger.keep(key, kept)
         answers.update(zip(unit, kept, strict=True))
         report(f"asking {model.name} ({version})", len(answers), len(different))
     return [Generation(at, *answers[prompt]) for at, prompt in enumerate(prompts)]
