@@ -35,7 +35,7 @@ def note_changes(
     context: dg.OpExecutionContext, config: ChangesConfig, pneuma_store: StoreResource
 ) -> None:
     """Keep what has changed; the next run reads it."""
-    loaded, asked = pneuma_store.deployment.loaded, config.model_dump()
+    loaded, asked = pneuma_store.loaded, config.model_dump()
     try:
         told = note_changed(loaded, pneuma_store.store, asked.pop("tables"), **asked)
     except PneumaError as error:

@@ -1,4 +1,4 @@
-"""The deployment as a Dagster resource, and the checks of what resources are given.
+"""The deployment as a Dagster resource, which all the others are made of.
 
 Dagster keeps the configuration of a resource in the history of its runs and shows it in its UI. A
 secret that stands there, where the name of its variable should, is refused before, and no error
@@ -6,18 +6,36 @@ shows what was given.
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Self
 
 import dagster as dg
 from pydantic import AfterValidator, ConfigDict, Field
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.config.section import Section
 
-S = TypeVar("S", bound=Section)
+
+def _deployment(settings: dict[str, Any]) -> Deployment:
+    """Return what a resource's settings say.
+
+    Dagster makes each resource several times a run, and again where others depend on it: what says
+    the same is parsed once a process.
+    """
+    return _parsed(json.dumps(settings, default=str))
+
+
+@lru_cache(maxsize=64)
+def _parsed(settings: str) -> Deployment:
+    return Deployment.model_validate(json.loads(settings))
+
+
+def _checked(settings: dict[str, Any]) -> dict[str, Any]:
+    _deployment(settings)
+    return settings
 
 
 class CheckedResource(dg.ConfigurableResource):
@@ -26,35 +44,10 @@ class CheckedResource(dg.ConfigurableResource):
     model_config = ConfigDict(hide_input_in_errors=True)
 
 
-def read_section(kind: type[S], settings: dict[str, Any]) -> S:
-    """Return a section of a deployment file from what a resource holds of it.
-
-    Dagster makes each resource several times a run, and again where others depend on it: what says
-    the same is parsed once a process.
-    """
-    parsed: S = _parsed(kind, json.dumps(settings, default=str))
-    return parsed
-
-
-@lru_cache(maxsize=64)
-def _parsed(kind: type[Section], settings: str) -> Any:
-    return kind.model_validate(json.loads(settings))
-
-
-def section(kind: type[Section]) -> AfterValidator:
-    """Return what refuses a mapping that is not this section of a deployment file."""
-
-    def checked(settings: dict[str, Any]) -> dict[str, Any]:
-        read_section(kind, settings)
-        return settings
-
-    return AfterValidator(checked)
-
-
 class DeploymentResource(CheckedResource):
-    """What the deployment file says, for all that need more than a section of it."""
+    """What the deployment file says."""
 
-    settings: Annotated[dict[str, Any], section(Deployment)] = Field(
+    settings: Annotated[dict[str, Any], AfterValidator(_checked)] = Field(
         description="The whole deployment file, every key of it."
     )
     file: str | None = Field(default=None, description="The file; none where defaults are used.")
@@ -83,9 +76,31 @@ class DeploymentResource(CheckedResource):
     def loaded(self) -> LoadedDeployment:
         """The deployment as everything outside Dagster knows it."""
         return LoadedDeployment(
-            read_section(Deployment, self.settings),
+            _deployment(self.settings),
             None if self.file is None else Path(self.file),
             Path(self.base),
             Path(self.home),
             self.component,
         )
+
+
+class DeploymentPart(CheckedResource):
+    """Something that a deployment opens at its first use, and lets go of when the run ends."""
+
+    deployment: dg.ResourceDependency[DeploymentResource]
+
+    @property
+    def loaded(self) -> LoadedDeployment:
+        """The deployment."""
+        return self.deployment.loaded
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:  # noqa: ARG002
+        """Let go of what was opened when the run ends."""
+        try:
+            yield self
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Let go of what was opened now; asked again, it is opened anew."""

@@ -1,12 +1,10 @@
 """The search index, as a Dagster resource."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
 from pathlib import Path
-from typing import Annotated, Any, Self
 
 import dagster as dg
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.index.base import SearchIndex
@@ -14,37 +12,21 @@ from pneuma_assets.core.index.registry import (
     Credentials,
     begin_rebuild,
     begins_by_itself,
+    index_credentials,
     open_index,
     publish_index,
-    sign_in_of,
 )
 from pneuma_assets.core.models.encoder.known_encoders import remember_encoder
-from pneuma_assets.resources.deployment import CheckedResource, read_section, section
+from pneuma_assets.resources.deployment import DeploymentPart
 from pneuma_assets.resources.models import EncoderResource
 
 
-class IndexResource(CheckedResource):
+class IndexResource(DeploymentPart):
     """The engine that keeps the blocks; opened at first use, closed when the run ends."""
 
-    settings: Annotated[dict[str, Any], section(IndexConfig)] = Field(
-        description="The `index` section of the deployment file."
-    )
-    home: str = Field(description="The state folder, where the embedded engine keeps its files.")
-    api_key: str | None = Field(default=None, repr=False, description="Of the engine.")
-    password: str | None = Field(
-        default=None, repr=False, description="Of the user in the settings."
-    )
     encoder: dg.ResourceDependency[EncoderResource]
     _index: SearchIndex | None = PrivateAttr(default=None)
     _building: SearchIndex | None = PrivateAttr(default=None)
-
-    @contextmanager
-    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:  # noqa: ARG002
-        """Close the index when the run ends."""
-        try:
-            yield self
-        finally:
-            self.release()
 
     def release(self) -> None:
         """Close the index now; asked again, it is opened anew."""
@@ -56,7 +38,7 @@ class IndexResource(CheckedResource):
     @property
     def config(self) -> IndexConfig:
         """The index section of the deployment file."""
-        return read_section(IndexConfig, self.settings)
+        return self.loaded.deployment.index
 
     @property
     def index(self) -> SearchIndex:
@@ -75,7 +57,7 @@ class IndexResource(CheckedResource):
     def begin_anew(self) -> None:
         """Let `building` be an empty index, whatever encoder or state the old one has."""
         self.release()
-        begin_rebuild(*self._place, self.credentials())
+        begin_rebuild(*self._place, self._credentials())
 
     @property
     def begins_by_itself(self) -> bool:
@@ -84,7 +66,7 @@ class IndexResource(CheckedResource):
 
     def publish(self, tables: int) -> bool:
         """Let readers see what was built beside the old index; False if that is not there."""
-        published = publish_index(*self._place, tables, self.credentials())
+        published = publish_index(*self._place, tables, self._credentials())
         if published:  # what was opened may have another place now
             self.release()
         return published
@@ -92,15 +74,14 @@ class IndexResource(CheckedResource):
     def _open(self, *, building: bool) -> SearchIndex:
         if building:
             name = self.encoder.encoder.name
-            remember_encoder(Path(self.home), name, self.encoder.config)
-        return open_index(*self._place, self.credentials(), building=building)
+            remember_encoder(self.loaded.home, name, self.encoder.config)
+        return open_index(*self._place, self._credentials(), building=building)
 
     @property
     def _place(self) -> tuple[IndexConfig, Path, str, int]:
         """Where the index is, and by which encoder."""
         encoder = self.encoder.encoder
-        return self.config, Path(self.home), encoder.name, encoder.dimension
+        return self.config, self.loaded.home, encoder.name, encoder.dimension
 
-    def credentials(self) -> Credentials:
-        """Return how to sign in at the engine."""
-        return sign_in_of(self.config).holding(self.api_key, self.password)
+    def _credentials(self) -> Credentials:
+        return index_credentials(self.config, os.environ)

@@ -206,7 +206,6 @@ class Ticks:
                 config,
                 look,
                 rests=heard.rests,
-                unheard=heard.left,
                 leave_slow=self._scans is not None,
                 budget=budget,
             )

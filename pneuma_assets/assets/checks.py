@@ -129,7 +129,7 @@ def _asked_again(
 
     What keeps them from being asked is kept in the state, and no reason for a run to fail.
     """
-    loaded: LoadedDeployment = query.deployment.loaded
+    loaded: LoadedDeployment = query.loaded
     try:
         measure.catch_up(loaded, store.store, lambda: index.index, query.engine)
     except PneumaError as error:

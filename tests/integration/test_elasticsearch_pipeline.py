@@ -262,15 +262,12 @@ from functools import partial
 from pathlib import Path
 import pytest
 from pneuma_assets import index_run
-from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.progress import listening
 from tests.support.named_encoders import use_named_encoders
 from tests.support.elasticsearch_server import client_of
 from tests.support.pipeline_support import CountingNarrator
-settings = NarrationConfig().model_dump(exclude_none=True)
-narrator = CountingNarrator(settings=settings, cache="unused")
-overrides = {"pneuma_narrator": narrator}
+overrides = {"pneuma_narrator": CountingNarrator.made()}
 index_run.named_resources = partial(index_run.named_resources, overrides=overrides)
 use_named_encoders(pytest.MonkeyPatch())
 

@@ -18,6 +18,7 @@ from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.progress import listening
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.resources.build import named_resources
+from pneuma_assets.resources.deployment import DeploymentResource
 from pneuma_assets.resources.models import NarratorResource
 from pneuma_assets.resources.names import Names
 from tests.support.fake_model import FakeLanguageModel
@@ -40,6 +41,16 @@ class CountingNarrator(NarratorResource):
     """Hands out one fake model; Dagster copies resources, so it stands on the class."""
 
     shared: ClassVar[FakeLanguageModel] = FakeLanguageModel()
+
+    @classmethod
+    def made(cls) -> "CountingNarrator":
+        """Return one that knows of no deployment."""
+        return cls(deployment=DeploymentResource(settings={}, base="", home=""))
+
+    @property
+    def config(self) -> NarrationConfig:
+        """No model is named, whatever the deployment file says."""
+        return NarrationConfig()
 
     @property
     def model(self) -> FakeLanguageModel:
@@ -72,8 +83,7 @@ def run_job(
     to be `isolated` as those of a deployment are.
     """
     CountingNarrator.shared = model or FakeLanguageModel()
-    settings = NarrationConfig().model_dump(exclude_none=True)
-    overrides = {"pneuma_narrator": CountingNarrator(settings=settings, cache="unused")}
+    overrides = {"pneuma_narrator": CountingNarrator.made()}
     definitions = build_definitions(loaded, overrides=overrides, with_tables=False)
     names = Names.of(loaded.deployment)
     with nullcontext() if isolated else reading_here():
@@ -102,9 +112,8 @@ def small_lake(folder: Path, tables: int = 6) -> Path:
 def index(config: Path, model: FakeLanguageModel) -> None:
     """Index as the command line does with this model; prints its progress, a line a step."""
     CountingNarrator.shared = model
-    settings = NarrationConfig().model_dump(exclude_none=True)
-    narrator = CountingNarrator(settings=settings, cache="unused")
-    index_run.named_resources = partial(named_resources, overrides={"pneuma_narrator": narrator})
+    overrides = {"pneuma_narrator": CountingNarrator.made()}
+    index_run.named_resources = partial(named_resources, overrides=overrides)
     with listening(lambda *heard: print(*heard, flush=True)):
         index_run.run_indexing(load_deployment(config=config))
 

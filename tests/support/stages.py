@@ -14,8 +14,7 @@ from pneuma_assets.core.pipeline.write import SearchIndexFigures, update_index
 from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.tables import Table
-from pneuma_assets.resources.index import IndexResource
-from pneuma_assets.resources.models import EncoderResource
+from pneuma_assets.resources.build import build_resources
 from tests.support.reading import reading_here
 
 
@@ -37,8 +36,8 @@ def run_stages(
 ) -> SearchIndexFigures:
     """Do what the five assets do, with the sources read in this process; nothing is narrated."""
     asked = loaded.deployment
-    encoders = EncoderResource(settings=asked.encoder.model_dump(exclude_none=True))
-    site = IndexResource(settings=asked.index.model_dump(), home=str(loaded.home), encoder=encoders)
+    resources = build_resources(loaded)
+    encoders, site = resources["pneuma_encoder"], resources["pneuma_index"]
     with ExitStack() as undo:
         store = undo.enter_context(closing(open_store(loaded, environ)))
         undo.callback(site.release)

@@ -6,7 +6,6 @@ from pathlib import Path
 import dagster as dg
 
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import CountingNarrator
 
@@ -17,9 +16,6 @@ FILE = "PNEUMA_TEST_FILE"
 def whole_job() -> dg.JobDefinition:
     """Return the job of the deployment, its columns described by `CountingNarrator.shared`."""
     loaded = load_deployment(config=Path(os.environ[FILE]), environ={})
-    settings = NarrationConfig().model_dump(exclude_none=True)
-    narrator = CountingNarrator(settings=settings, cache="unused")
-    definitions = build_definitions(
-        loaded, overrides={"pneuma_narrator": narrator}, with_tables=False
-    )
+    overrides = {"pneuma_narrator": CountingNarrator.made()}
+    definitions = build_definitions(loaded, overrides=overrides, with_tables=False)
     return definitions.resolve_job_def("pneuma_index_tables")

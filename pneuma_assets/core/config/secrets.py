@@ -5,11 +5,14 @@ refused, and told so without it: no error, log or page shows the value of a key 
 """
 
 import re
+from collections.abc import Mapping
 from typing import Annotated
 from urllib.parse import unquote_plus, urlsplit
 
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
+
+from pneuma_assets.core.errors import ConfigError
 
 _NAMES_SECRET = re.compile(
     r"passw|pwd|passcode|token|secret|private[-_.]?key|credential|account-?key|api_?key|access_key|\bkey$"
@@ -32,6 +35,20 @@ def sounds_secret(name: str) -> bool:
 def redacted(text: str) -> str:
     """Return a text without what follows `//` up to an `@`, and without options of addresses."""
     return _OPTIONS.sub(r"\1***", _SIGNED_IN.sub("//***@", text))
+
+
+def read_secret(environ: Mapping[str, str], variable: str, where: str, holds: str) -> str:
+    """Return what a variable holds that `where` names.
+
+    Raises:
+        ConfigError: It is not set.
+    """
+    secret = environ.get(variable, "")
+    if not secret.strip():
+        raise ConfigError(
+            f"{where}: the environment variable {variable} is not set; it should hold {holds}"
+        )
+    return secret
 
 
 def holds_secret(url: str) -> bool:

@@ -7,7 +7,7 @@ kinds that are built in lie in `core/sources/kinds`; `source_kinds` finds them a
 
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -103,12 +103,19 @@ class SourceConfig(Section):
         """The folder of this machine whose tables these are; None if they are kept elsewhere."""
         return None
 
-    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:  # noqa: ARG002
-        """Return which variables the process that reads it may see, secrets among them.
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Return which variables the process that reads it may see, secrets among them."""
+        named, starts = self.variables
+        seen = (one for one in environ if one in named or one.upper().startswith(starts))
+        return {name: environ[name] for name in seen}
+
+    @property
+    def variables(self) -> tuple[Collection[str | None], tuple[str, ...]]:
+        """The names of these variables, and how others begin, in capitals.
 
         None by default: what is read was written by others, and may be a program.
         """
-        return {}
+        return (), ()
 
     def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002
         """Return how one of its tables is known to others.

@@ -12,6 +12,7 @@ from pkgutil import resolve_name
 from typing import Any, Generic, Protocol, TypeVar
 
 from pneuma_assets.core.config.index import IndexConfig, engine_named
+from pneuma_assets.core.config.secrets import read_secret
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.extras import require
@@ -55,23 +56,13 @@ class SignIn:
         def secret(variable: str | None, key: str) -> str | None:
             if variable is None:
                 return None
-            value = environ.get(variable, "").strip()
-            if not value:
-                raise ConfigError(
-                    f"{section}.{key}: the environment variable {variable} is not set; "
-                    "set it to the secret"
-                )
-            return value
+            return read_secret(environ, variable, f"{section}.{key}", "the secret").strip()
 
         return Credentials(
             secret(self.api_key_env, "api_key_env"),
             self.username,
             secret(self.password_env, "password_env"),
         )
-
-    def holding(self, api_key: str | None, password: str | None) -> Credentials:
-        """Return the credentials with secrets that somebody else has read."""
-        return Credentials(api_key, self.username, password)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,18 +157,14 @@ def kind_of(name: str) -> EngineKind[Any]:
     return kind
 
 
-def sign_in_of(config: IndexConfig) -> SignIn:
-    """Return which variables hold the secrets of the configured engine."""
-    return kind_of(config.engine).sign_in(config.settings)
-
-
 def index_credentials(config: IndexConfig, environ: Mapping[str, str]) -> Credentials:
     """Return how to sign in at the configured engine, secrets read from the environment.
 
     Raises:
         ConfigError: A variable that the configuration names is not set.
     """
-    return sign_in_of(config).read(f"index.{config.engine}", environ)
+    sign_in = kind_of(config.engine).sign_in(config.settings)
+    return sign_in.read(f"index.{config.engine}", environ)
 
 
 def open_index(

@@ -1,7 +1,7 @@
 """Consuming the messages of queues that tell of changes."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
 
 from pneuma_assets.core.config.sources import SourceConfig
@@ -32,45 +32,41 @@ class ConsumedEvents:
         rests: For how long a source need not be listed after a listing, in seconds; one whose queue
             could not be read is not there.
         changed: How many addresses of a source were named.
-        left: The sources whose queue there was no time for: it is heard first in the next tick.
     """
 
     rests: dict[str, float] = field(default_factory=dict)
     changed: Counter[str] = field(default_factory=Counter)
-    left: list[str] = field(default_factory=list)
 
 
 def consume_events(
     store: Store,
     configs: Sequence[SourceConfig],
-    mailboxes: Mapping[str, Mailbox],
+    mailboxes: MutableMapping[str, Mailbox],
     budget: TickBudget | None = None,
 ) -> ConsumedEvents:
     """Take the messages that wait, and keep which sources are to be listed because of them.
 
-    That queue comes first which was not begun for longest. At least one is heard, and no other is
-    begun after `ALL_SECONDS` of the tick: its messages wait, so its source need not be listed,
-    unless the queue could not be read the last time.
+    At least one queue is heard, and no other is begun after `ALL_SECONDS` of the tick: its messages
+    wait, so its source need not be listed, unless the queue could not be read the last time.
 
     A message is removed only after what it says is in the store: where this process dies between,
     it is handed out again, and a source listed once too often.
 
-    `mailboxes` are by the name of the source; one that has none is not there. A `budget` of None
-    begins now.
+    `mailboxes` are by the name of the source; one that has none is not there. What was heard goes
+    to their end, so that the others come first the next time. A `budget` of None begins now.
     """
-    heard, budget, turns = ConsumedEvents(), budget or TickBudget(), store.runs.polled()
+    heard, budget = ConsumedEvents(), budget or TickBudget()
     away_before = {problem.subject for problem in store.problems.all() if problem.stage == STAGE}
     addresses = dict.fromkeys(one.address for one in mailboxes.values())
-    for number, address in enumerate(sorted(addresses, key=lambda one: turns.get(one, 0.0))):
+    for number, address in enumerate(addresses):
         sharing = [
             c for c in configs if c.name in mailboxes and mailboxes[c.name].address == address
         ]
         left_s = ALL_SECONDS - budget.spent
         if number and left_s <= 0:
-            heard.left += [config.name for config in sharing]
             away = away_before
         else:
-            store.runs.begin_poll(address, addresses)
+            mailboxes.update({config.name: mailboxes.pop(config.name) for config in sharing})
             seconds = min(SECONDS, max(left_s, 1.0)) / 2
             cause = _hear_one(store, sharing, mailboxes[sharing[0].name], seconds, heard)
             away = set() if cause is None else {config.name for config in sharing}

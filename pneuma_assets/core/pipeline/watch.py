@@ -74,14 +74,12 @@ class WorkFound:
         unlisted: The sources that could not, and why.
         left: The sources for which no time was left; they come first the next time.
         seconds: What listing took.
-        slowest: The source whose last listing took longest, and how long that was.
         other_work: Reasons for a run besides tables that wait.
         no_source: Whether there is none to index at all, so that a run could only fail.
         unnamed: Sources that have tables, and that the deployment file did not name when this
             process read it.
         rested: Sources that were not listed, because events would have told of a change.
         slow: Sources that were not listed, because they take longer than a tick has time for.
-        unheard: Of the rested ones, those whose events no time was left to take.
         elsewhere: Of the slow ones, those that another tick or run lists now, as far as can be
             told: what there is of them is not known yet.
     """
@@ -92,13 +90,11 @@ class WorkFound:
     unlisted: dict[str, str] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
     seconds: float = 0.0
-    slowest: tuple[str, float] | None = None
     other_work: Collection[str] = ()
     no_source: bool = False
     unnamed: Sequence[str] = ()
     rested: list[str] = field(default_factory=list)
     slow: list[str] = field(default_factory=list)
-    unheard: Sequence[str] = ()
     elsewhere: Sequence[str] = ()
 
     @property
@@ -144,20 +140,16 @@ class WorkFound:
         return "; ".join(parts)
 
     def _told_of_listing(self) -> list[str]:
-        """Return which sources this tick has not listed, and which may soon be too slow."""
+        """Return which sources this tick has not listed."""
         parts = []
-        if silent := [name for name in self.rested if name not in self.unheard]:
-            parts.append(f"no event tells of a change in {_some(silent)}")
-        if self.unheard:
-            parts.append(f"no time was left for the events of {_some(self.unheard)}")
+        if self.rested:
+            parts.append(f"no event was taken that tells of a change in {_some(self.rested)}")
         if self.elsewhere:
             parts.append(f"another tick or run lists {_some(self.elsewhere)} now")
         if slow := [name for name in self.slow if name not in self.elsewhere]:
             parts.append(f"{_some(slow)} is left to runs that list, and takes too long here")
         if self.left:
             parts.append(f"no time was left for {_some(self.left)}: first in the next tick")
-        if self.slowest is not None and self.slowest[1] >= BUDGET_S / 4:
-            parts.append(f"{self.slowest[0]} takes {self.slowest[1]:.0f} s to list")
         return parts
 
 
@@ -264,7 +256,6 @@ def check_for_work(
     look: Look,
     *,
     rests: Mapping[str, float] = MappingProxyType({}),
-    unheard: Collection[str] = (),
     leave_slow: bool = False,
     budget: TickBudget | None = None,
 ) -> WorkFound:
@@ -285,7 +276,6 @@ def check_for_work(
         look: Asked last, and only where the answer can matter.
         rests: For how many seconds after a listing a source need not be listed again, unless there
             is a notice of it; of other sources, nothing would tell of a change.
-        unheard: Of these, those whose notices are only taken by the next tick.
         leave_slow: Whether others list the sources that take longer than the whole budget.
         budget: The time of the tick, of which some may be spent; None: it begins now.
 
@@ -304,11 +294,9 @@ def check_for_work(
     todo = found.to_do
     decided = not sources or todo.waiting or todo.gone or todo.claimed or todo.unpublished
     found.other_work = () if decided else look(todo)
-    found.slowest = _slowest(store.listings.times())
     found.no_source = not sources or set(store.problems.unlisted_sources()) >= set(names)
     found.unnamed = store.listings.other_sources(names)
     found.elsewhere = [one for one in found.slow if times[one].may_go_on(now, budget.seconds)]
-    found.unheard = [name for name in found.rested if name in unheard]
     return found
 
 
@@ -392,11 +380,3 @@ def _turn(store: Store, times: Mapping[str, ListingTime]) -> Callable[[Source], 
         return at - NOTICE_S if source.name in noticed else at
 
     return begun
-
-
-def _slowest(times: Mapping[str, ListingTime]) -> tuple[str, float] | None:
-    known = {name: time.seconds for name, time in times.items() if time.seconds is not None}
-    if not known:
-        return None
-    name = max(known, key=known.__getitem__)
-    return name, known[name]

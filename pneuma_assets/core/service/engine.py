@@ -50,7 +50,6 @@ class LiveQueryEngine(Closing):
         environ: Holds the secrets that its file names.
         encoder: Returns the configured encoder.
         judge: Returns the deployment's judge.
-        credentials: How to sign in at the index.
     """
 
     def __init__(
@@ -59,10 +58,9 @@ class LiveQueryEngine(Closing):
         environ: Mapping[str, str],
         encoder: "Callable[[], Encoder]",
         judge: "Callable[[], LanguageModel | None]",
-        credentials: "Credentials",
     ) -> None:
         self._loaded, self._environ = loaded, environ
-        self._encoder, self._judge, self._credentials = encoder, judge, credentials
+        self._encoder, self._judge = encoder, judge
         self._opened: Shared[Opened] = Shared(self._open)
         self._state = StateReader(loaded, environ)
 
@@ -92,12 +90,14 @@ class LiveQueryEngine(Closing):
 
     def _open(self) -> Opened:
         from pneuma_assets.core.config.query import QueryOptions
+        from pneuma_assets.core.index.registry import index_credentials
         from pneuma_assets.core.search.names import Elsewhere
         from pneuma_assets.core.search.query import QueryEngine
         from pneuma_assets.core.text.analysis import analyzer_named
 
         loaded, environ, deployment = self._loaded, self._environ, self._loaded.deployment
-        index, encoder = _open_to_ask(loaded, self._encoder(), self._credentials)
+        credentials = index_credentials(deployment.index, environ)
+        index, encoder = _open_to_ask(loaded, self._encoder(), credentials)
         try:
             engine = QueryEngine(
                 index,

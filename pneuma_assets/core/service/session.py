@@ -47,16 +47,10 @@ class QuerySession(Closing):
     @property
     def engine(self) -> "LiveQueryEngine":
         """What searches the index."""
-        from pneuma_assets.core.index.registry import index_credentials
         from pneuma_assets.core.service.engine import LiveQueryEngine
 
-        loaded, environ = self._loaded, self._environ
-
-        def opened() -> LiveQueryEngine:
-            signed_in = index_credentials(loaded.deployment.index, environ)
-            return LiveQueryEngine(loaded, environ, self._encoder, lambda: self.judge, signed_in)
-
-        return self._once("engine", opened)  # type: ignore[no-any-return]
+        given = self._loaded, self._environ, self._encoder, lambda: self.judge
+        return self._once("engine", lambda: LiveQueryEngine(*given))  # type: ignore[no-any-return]
 
     @property
     def answering(self) -> "Answering":

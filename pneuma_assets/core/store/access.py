@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Row, and_, bindparam, func, or_, select
 
 from pneuma_assets.core.lineage.external import OWNERS
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import Database, StorePart
 from pneuma_assets.core.store.edges import Edges
 from pneuma_assets.core.store.joins import Joins
 from pneuma_assets.core.store.schema import table_narrations, tables, told
@@ -45,11 +45,8 @@ _WIDTHS = select(tables.c.table_id, tables.c.column_count).where(THERE)
 _FACTS = select(tables.c.table_id, tables.c.readers, tables.c.updated_at, tables.c.copy_of)
 
 
-class Access:
+class Access(StorePart):
     """The part of the store that says who may see tables, and what lets people trust them."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def of_tables(self, table_ids: Iterable[str] | None = None) -> dict[str, TableFacts]:
         """Return the facts of these tables, or of all that are searchable (None).

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy import func, select
 
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.key_values import get, put
 from pneuma_assets.core.store.schema import (
     corrections,
@@ -36,14 +36,11 @@ class PublishedPage:
     problem: str | None = None
 
 
-class OwnedAssetKeys:
+class OwnedAssetKeys(StorePart):
     """The part of the store that knows the pages of tables in the UI, by their asset keys.
 
     A key is its parts joined by '/': no part of a table's id holds one.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def deployment(self) -> str:
         """Return what names this deployment in the events it logs; made once, kept for ever.

@@ -6,18 +6,17 @@ as one act: in a file beside a state file, in a table of a server. Reading it op
 writing, and never fails: what cannot be read is an empty manifest that says why.
 
 It is in two parts, because definitions do not need the columns of 10,000 tables: the tables' pages
-(`Manifest`), and what others may show of them (`DescribedTables`). A part is a line that says what
-follows, then what follows, compressed. Whoever reads it may be another version of the program, and
-the bytes may be damaged: everything is bounded and checked before it is believed.
+(`Manifest`), and what others may show of them (`DescribedTables`). A part is a line that names what
+it was made of, then the part, compressed. Whoever reads it may be another version of the program,
+and the bytes may be damaged: everything is bounded and checked before it is believed.
 """
 
-import hashlib
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal, TypeVar
+from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import TypeAdapter
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError, StateError
@@ -107,13 +106,11 @@ class Manifest:
 
     Attributes:
         tables: In the order of their ids; those of sources that are hidden are not among them.
-        digest: Another one where anything of any table is another; empty where there is none.
         trouble: Why nothing could be read and what to do; None where all is well, also before the
             first run.
     """
 
     tables: Sequence[TablePage] = ()
-    digest: str = ""
     trouble: str | None = None
 
 
@@ -143,7 +140,6 @@ class DescribedTables:
     """What is said of all tables and their columns, by table id; `trouble` as in `Manifest`."""
 
     tables: Mapping[str, DescribedTable] = field(default_factory=dict)
-    digest: str = ""
     trouble: str | None = None
 
 
@@ -158,7 +154,7 @@ def read_manifest(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Manif
 
     Which sources are hidden, and the owners that the deployment file names, are those of now.
     """
-    digest, found, trouble = _read(loaded, environ, PAGES, _PAGES.validate_json)
+    found, trouble = _read(loaded, environ, PAGES, _PAGES.validate_json)
     whose = {
         source.name: tuple(dict.fromkeys((*loaded.deployment.dagster.owners, *source.owners)))
         for source in loaded.deployment.sources
@@ -169,7 +165,7 @@ def read_manifest(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Manif
         for page in found or ()
         if page.source in whose and page.key.startswith(f"{loaded.deployment.key_prefix}/")
     ]
-    return Manifest(tables, digest, trouble)
+    return Manifest(tables, trouble)
 
 
 def read_described(loaded: LoadedDeployment, environ: Mapping[str, str]) -> DescribedTables:
@@ -177,10 +173,10 @@ def read_described(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Desc
 
     Those of hidden sources are among them: others may have the pages of these.
     """
-    digest, found, trouble = _read(loaded, environ, COLUMNS, _DESCRIBED.validate_json)
+    found, trouble = _read(loaded, environ, COLUMNS, _DESCRIBED.validate_json)
     named = {source.name for source in loaded.deployment.sources}
     kept = {one.table_id: one for one in found or () if source_of(one.table_id) in named}
-    return DescribedTables(kept, digest, trouble)
+    return DescribedTables(kept, trouble)
 
 
 def write_pages(place: Place, pages: Sequence[TablePage], made_of: str) -> None:
@@ -194,16 +190,14 @@ def write_described(place: Place, described: Sequence[DescribedTable], made_of: 
 
 
 def made_of(place: Place) -> str | None:
-    """Return what both parts of a manifest were made of; None if either cannot be used.
+    """Return what both parts of a manifest were made of; None if that is not the same.
 
     Raises:
         StateError: They cannot be read.
     """
-    try:
-        made = {_head_of(place.read(name, MAX_LINE) or b"").made_of for name in (PAGES, COLUMNS)}
-    except ValueError:
-        return None
-    return made.pop() if len(made) == 1 else None
+    begins = (place.read(name, MAX_LINE) or b"" for name in (PAGES, COLUMNS))
+    made = {begin.partition(b"\n")[0] for begin in begins}
+    return made.pop().decode(errors="replace") if len(made) == 1 else None
 
 
 def _read(
@@ -211,57 +205,30 @@ def _read(
     environ: Mapping[str, str],
     part: str,
     parse: Callable[[bytes], _Read],
-) -> tuple[str, _Read | None, str | None]:
-    """Return the digest of one part, the part, and what hindered."""
+) -> tuple[_Read | None, str | None]:
+    """Return one part, and what hindered."""
     try:
         packed, has_state = read_part(loaded, environ, part)
         if packed is None:
-            return "", None, _NEVER_WRITTEN if has_state else None
-        digest, contents = _unpacked(packed)
-        return digest, parse(contents), None
+            return None, _NEVER_WRITTEN if has_state else None
+        return parse(_unpacked(packed)), None
     except (ConfigError, StateError) as error:
-        return "", None, str(error)
+        return None, str(error)
     except ValueError:
-        return "", None, _NOT_READABLE
-
-
-class _Head(BaseModel):
-    """The first line."""
-
-    model_config = ConfigDict(strict=True, frozen=True)
-
-    format: Literal[1] = 1
-    """Of the line and of what follows it."""
-    digest: str
-    """Names the contents: the same tables, described in the same way, have the same."""
-    made_of: str
-    """Names what the contents were made of."""
-    size: Annotated[int, Field(ge=0, le=MAX_UNPACKED)]
-    """Bytes of the contents."""
+        return None, _NOT_READABLE
 
 
 def _packed(contents: bytes, made_of: str) -> bytes:
-    head = _Head(digest=_digest(contents), made_of=made_of, size=len(contents))
-    return head.model_dump_json().encode() + b"\n" + zlib.compress(contents, 3)
+    return made_of.encode() + b"\n" + zlib.compress(contents, 3)
 
 
-def _head_of(packed: bytes) -> _Head:
-    """Return what the first line says; what follows need not be there. Raises `ValueError`."""
-    return _Head.model_validate_json(packed[:MAX_LINE].partition(b"\n")[0])
-
-
-def _unpacked(packed: bytes) -> tuple[str, bytes]:
-    """Return the digest and the contents; raises `ValueError` unless they are as written."""
-    head = _head_of(packed)
+def _unpacked(packed: bytes) -> bytes:
+    """Return the contents; raises `ValueError` unless they are as written: zlib sums them up."""
+    reading = zlib.decompressobj()
     try:
-        body = packed.partition(b"\n")[2]
-        contents = zlib.decompressobj().decompress(body, head.size + 1)
+        contents = reading.decompress(packed.partition(b"\n")[2], MAX_UNPACKED)
     except zlib.error as error:
         raise ValueError("not as it was packed") from error
-    if len(contents) != head.size or _digest(contents) != head.digest:
-        raise ValueError("not as it was written")
-    return head.digest, contents
-
-
-def _digest(contents: bytes) -> str:
-    return hashlib.blake2b(contents, digest_size=16).hexdigest()
+    if not reading.eof:
+        raise ValueError("there is more, or too little")
+    return contents

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.postgresql_database import PostgreSQLDatabase, server_of
 from pneuma_assets.core.store.schema import manifests, upsert
 from pneuma_assets.core.store.user_edits_journal import replace_file
@@ -65,11 +65,8 @@ class Folder:
         return self._folder / f"{name}.manifest"
 
 
-class Server:
+class Server(StorePart):
     """A table of the state's server."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def read(self, name: str, most: int = MAX_PACKED) -> bytes | None:
         """Return the first bytes of what is kept, None if nothing is."""

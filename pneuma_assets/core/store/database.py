@@ -148,3 +148,10 @@ class Database(Closing):
     @abstractmethod
     def _release(self) -> None:
         """Close files or connections; may be called twice."""
+
+
+class StorePart:
+    """What the store has to do with some of the tables of its database."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import delete, select
 
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.schema import (
     column_descriptions,
     corrections,
@@ -57,11 +57,8 @@ class Correction:
         return self.column is not None and self.column == storable(column)
 
 
-class Descriptions:
+class Descriptions(StorePart):
     """The part of the store that holds what was read of columns, and what people corrected."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def replace(self, described: Iterable[tuple[str, Collection[tuple[int, Description]]]]) -> None:
         """Make these the descriptions of each of these tables, by position; it has no others.

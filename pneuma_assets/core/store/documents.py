@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, select
 
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.schema import (
     corrections,
     delete_by,
@@ -50,11 +50,8 @@ class UserContext:
     text: str
 
 
-class DocumentStore:
+class DocumentStore(StorePart):
     """The part of the store that holds texts between the stages of a run."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def replace(
         self, kind: DocumentKind, replaced: Iterable[tuple[str, Sequence[Document]]]

@@ -17,7 +17,7 @@ from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.lineage.names import TableName
 from pneuma_assets.core.relations.join_graph import JoinEdge
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.joins import join_key
 from pneuma_assets.core.store.key_values import get_all, put_all
 from pneuma_assets.core.store.schema import (
@@ -91,11 +91,8 @@ class Touched(NamedTuple):
     described: set[str]
 
 
-class Edges:
+class Edges(StorePart):
     """The part of the store that knows what tables are built from."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def declared(self) -> list[Declared]:
         """Return of all tables that are there what their edges are made of, ordered by id."""

@@ -12,7 +12,7 @@ from sqlalchemy import Table as SqlTable
 
 from pneuma_assets.core.lineage.edges import EdgeKind
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind, On
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.key_values import get_json, put_json
 from pneuma_assets.core.store.schema import (
     edges,
@@ -46,11 +46,8 @@ class JoinVerdict:
     said_at: float
 
 
-class Joins:
+class Joins(StorePart):
     """The part of the store that knows which tables can be joined by which columns."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def replace(self, inferred: Iterable[JoinEdge], made_of: Sequence[str]) -> int:
         """Make these the inferred joins, as one act; returns how many came or went.

@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, case, delete, func, select, update
 
 from pneuma_assets.core.changes.renames import Named, renamed
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.key_values import get_json, put_json
 from pneuma_assets.core.store.problems import shortened
 from pneuma_assets.core.store.removals import (
@@ -113,11 +113,8 @@ class Notice:
     reason: str
 
 
-class Listings:
+class Listings(StorePart):
     """The part of the store that compares listings with what is known."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def sync(
         self,

@@ -23,8 +23,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.schema import CreateSchema
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
+from pneuma_assets.core.config.secrets import read_secret
 from pneuma_assets.core.config.sections import StateConfig
-from pneuma_assets.core.errors import ConfigError, StateError
+from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
 from pneuma_assets.core.store.schema import SHARED, check_format, create, is_there
 
@@ -165,12 +166,9 @@ def server_of(config: StateConfig, environ: Mapping[str, str]) -> PostgreSQL | N
         return None
     password = None
     if config.password_env is not None:
-        password = environ.get(config.password_env)
-        if not password:
-            raise ConfigError(
-                f"state: the environment variable {config.password_env} is not set; it holds the "
-                "password of the state's database"
-            )
+        password = read_secret(
+            environ, config.password_env, "state", "the password of the state's database"
+        )
     return PostgreSQL(make_url(config.url), config.schema_name, password)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.key_values import get_all, get_json, put_all, put_json
 from pneuma_assets.core.store.removals import OF_TABLE
 from pneuma_assets.core.store.schema import (
@@ -51,11 +51,8 @@ _OF_PROFILE: Mapping[str, Any] = {
 }
 
 
-class Privacy:
+class Privacy(StorePart):
     """The part of the store that forgets what is hidden from now on."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def rules(self) -> dict[str, str]:
         """Return what names the rules of each source that its tables were read by."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import delete, select
 
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.schema import delete_by, problems, upsert
 from pneuma_assets.core.tables import Problem, source_of
 
@@ -16,11 +16,8 @@ def shortened(subject: str) -> str:
     return f"{subject[:_SHOWN]}…"
 
 
-class Problems:
+class Problems(StorePart):
     """The part of the store that remembers what went wrong, until it is solved."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def record(self, source: str, stage: str, found: Sequence[Problem]) -> None:
         """Make these the problems of a source at a stage; older ones of that stage are solved."""

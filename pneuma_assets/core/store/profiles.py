@@ -11,7 +11,7 @@ from sqlalchemy import Row, select
 from pneuma_assets.core.changes.measure import Change, Measure
 from pneuma_assets.core.changes.sketch import MOST_BYTES, SketchError, TableSketch
 from pneuma_assets.core.relations.fingerprints import Fingerprint, unpacked
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.schema import drawn, evidence, fingerprints, tables, upsert
 from pneuma_assets.core.store.tables import SEARCHABLE, activity_of, activity_text, update_each
 from pneuma_assets.core.tables import Activity, Column, TableTerms
@@ -46,11 +46,8 @@ class SampleSnapshot:
     """What columns were called before, by their names, the last one first."""
 
 
-class Profiles:
+class Profiles(StorePart):
     """The part of the store that holds what was made of tables' rows."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def save_terms(self, gathered: Mapping[str, TableTerms]) -> None:
         """Make `rows` and `cells` of each of these tables exactly these, until the index has them.

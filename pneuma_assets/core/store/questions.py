@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, insert, select, update
 
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.key_values import get_json, put_json
 from pneuma_assets.core.store.schema import (
     delete_by,
@@ -94,11 +94,8 @@ class Tried:
     cause: str = ""
 
 
-class Questions:
+class Questions(StorePart):
     """The part of the store that keeps questions about its tables, and their history."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def all(self) -> list[MinedQuestion]:
         """Return all questions, in the order in which they were made."""

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, delete, select
 
 from pneuma_assets.core.store import schema
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.schema import delete_by, delete_of_tables, problems, tables, upsert
 from pneuma_assets.core.store.tables import (
     FREE,
@@ -109,11 +109,8 @@ def _cause(source: str, held: Sequence[str], known: int) -> str:
     )
 
 
-class Removals:
+class Removals(StorePart):
     """The part of the store that forgets tables, once the index has."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def gone(self) -> list[str]:
         """Return the tables that have left their source, and are to leave index or store."""

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, select
 from sqlalchemy import Table as SqlTable
 
 from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.joins import move_verdicts, rename_verdict_columns
 from pneuma_assets.core.store.schema import (
     AT_ONCE,
@@ -41,11 +41,8 @@ _KEPT = (
 )
 
 
-class Renaming:
+class Renaming(StorePart):
     """The part of the store that lets what was said follow what it was said of."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def columns(self, table_id: str, names: Mapping[str, str]) -> None:
         """Let what was said of columns be said of them under new names, by their old ones.

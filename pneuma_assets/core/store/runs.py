@@ -12,7 +12,7 @@ import os
 import socket
 import threading
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -23,7 +23,7 @@ import psutil
 from sqlalchemy import Row, and_, delete, insert, select, update
 
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.key_values import get_json, put_json
 from pneuma_assets.core.store.schema import delete_by, leases, runs, stages, upsert
 
@@ -38,7 +38,6 @@ REQUEST_LOCK_S = 45.0
 """How long a run may take to show among Dagster's after it was asked for."""
 
 _REQUESTED = "asked for a run"
-_POLLED = "turns of queues"
 _SAME_S = 2.0
 """Two readings of when a process began differ by less; another of the same number began later."""
 
@@ -55,11 +54,8 @@ class StageRecord:
     figures: Mapping[str, float]
 
 
-class Runs:
+class Runs(StorePart):
     """The part of the store that knows about runs."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     @contextmanager
     def alive(self, run_id: str) -> Iterator[None]:
@@ -189,16 +185,6 @@ class Runs:
                 return False
             put_json(connection, _REQUESTED, [who, now])
             return True
-
-    def polled(self) -> dict[str, float]:
-        """Return when each queue of messages was last begun to be read, by the store's clock."""
-        return dict(get_json(self._db, _POLLED) or {})
-
-    def begin_poll(self, queue: str, configured: Collection[str]) -> None:
-        """Note that a queue is being read now; those that are not configured are forgotten."""
-        with self._db.write() as connection:
-            known = {name: at for name, at in self.polled().items() if name in configured}
-            put_json(connection, _POLLED, {**known, queue: self._db.now()})
 
 
 def _lives(lease: Row[Any]) -> bool:

@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 
 from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import Database, StorePart
 from pneuma_assets.core.store.schema import AT_ONCE, problems, tables
 from pneuma_assets.core.tables import Activity, Column, Definition, ForeignKey, Table, TableRef
 
@@ -175,11 +175,8 @@ def _record_of(row: Row[Any]) -> TableRecord:
     return TableRecord(**{**row._mapping, "state": TableState(row.state), "notes": notes})
 
 
-class Tables:
+class Tables(StorePart):
     """The part of the store that tells of tables, and changes nothing."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
 
     def known(self) -> set[str]:
         """Return the ids of all tables, those included that are gone but not yet forgotten."""

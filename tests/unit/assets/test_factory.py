@@ -100,8 +100,8 @@ def test_the_section_reaches_jobs_and_schedule(loaded):
 
 
 def test_resources_are_overridden_by_short_names_whatever_the_deployment_is_called(loaded):
-    definitions = build_definitions(loaded, overrides={"pneuma_judge": "mine"})
-    assert definitions.resources["pneuma_sales_judge"] == "mine"
+    definitions = build_definitions(loaded, overrides={"pneuma_narrator": "mine"})
+    assert definitions.resources["pneuma_sales_narrator"] == "mine"
     assert {name.startswith("pneuma_sales_") for name in definitions.resources} == {True}
-    with pytest.raises(ConfigError, match="no resource pneuma_jugde to override"):
-        build_definitions(loaded, overrides={"pneuma_jugde": "mine"})
+    with pytest.raises(ConfigError, match="no resource pneuma_narator to override"):
+        build_definitions(loaded, overrides={"pneuma_narator": "mine"})

@@ -20,14 +20,6 @@ from pneuma_assets.core.config.section import Section, may_hold_secret, section_
 from pneuma_assets.core.config.source_kinds import KINDS
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.resources.deployment import DeploymentResource
-from pneuma_assets.resources.index import IndexResource
-from pneuma_assets.resources.models import (
-    AnswersResource,
-    EncoderResource,
-    JudgeResource,
-    NarratorResource,
-)
-from pneuma_assets.resources.sources import SourcesResource
 from tests.support.config_keys import section_keys
 
 CANARY = "hunter2canary"
@@ -218,28 +210,21 @@ def test_no_component_repeats_it(attributes: dict[str, Any], caplog: Any) -> Non
     assert CANARY not in _told(caught.value) + caplog.text
 
 
-def _of(kind: Any, **settings: Any) -> Any:
-    return lambda: kind(settings=settings, **({} if kind is EncoderResource else {"cache": ""}))
+def _of(**settings: Any) -> Any:
+    return lambda: DeploymentResource(settings=settings, base="/", home="/x")
 
 
 RESOURCES: dict[str, Any] = {
-    "sources": lambda: SourcesResource(entries=[SOURCE], base="/"),
-    "sources, wrong key": lambda: SourcesResource(entries=[{**SOURCE, "x": CANARY}], base="/"),
-    "sources, wrong type": lambda: SourcesResource(entries=[PASSWORD], base="/"),
-    "deployment": lambda: DeploymentResource(settings={"state": PASSWORD}, base="/", home="/x"),
+    "sources": _of(sources=[SOURCE]),
+    "sources, wrong key": _of(sources=[{**SOURCE, "x": CANARY}]),
+    "sources, wrong type": _of(sources=[PASSWORD]),
+    "deployment": _of(state=PASSWORD),
     "deployment, wrong type": lambda: DeploymentResource(settings=CANARY, base="/", home="/x"),
-    "encoder": _of(EncoderResource, api_key=CANARY),
-    "narration": _of(NarratorResource, model={"model": "m", "endpoint_url": VALUES["query"]}),
-    "judge": _of(JudgeResource, model={"model": "m", "api_key_env": VALUES["bare"]}),
-    "answers": _of(AnswersResource, api_key=CANARY),
-    "index": lambda: IndexResource(
-        settings={"elasticsearch": {"urls": VALUES["list"]}},
-        home="",
-        encoder=EncoderResource(settings={}),
-    ),
-    "options": lambda: DeploymentResource(
-        settings={"dagster": {"reload": {"url": VALUES["query"]}}}, base="/", home="/x"
-    ),
+    "encoder": _of(encoder={"api_key": CANARY}),
+    "narration": _of(narration={"model": {"model": "m", "endpoint_url": VALUES["query"]}}),
+    "judge": _of(judge={"model": {"model": "m", "api_key_env": VALUES["bare"]}}),
+    "index": _of(index={"elasticsearch": {"urls": VALUES["list"]}}),
+    "options": _of(dagster={"reload": {"url": VALUES["query"]}}),
     "scaffold": lambda: ScaffoldParams(folder=[CANARY]),
 }
 

@@ -81,7 +81,6 @@ def test_the_job_fills_it_and_questions_are_answered(deployed, monkeypatch):
 def test_its_secret_is_named_and_never_kept(deployed):
     loaded = deployed(LOCKED)
     resource = build_resources(loaded)["pneuma_index"]
-    assert resource.api_key == dg.EnvVar("PNEUMA_STUB_KEY")
     assert resource.config.settings == loaded.deployment.index.settings
     assert DeploymentResource.of(loaded).loaded == loaded
     with (

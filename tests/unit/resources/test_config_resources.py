@@ -18,23 +18,19 @@ Resources = dict[str, Any]
 
 SEEN: dict[str, Callable[[Resources], object]] = {
     "home": lambda resources: Path(resources["pneuma_deployment"].home),
-    "sources": lambda resources: (
-        Deployment.model_validate({"sources": resources["pneuma_sources"].entries}).sources
-    ),
+    "sources": lambda resources: resources["pneuma_sources"].loaded.deployment.sources,
     "privacy": lambda resources: resources["pneuma_deployment"].loaded.deployment.privacy,
-    "state": lambda resources: resources["pneuma_store"].deployment.loaded.deployment.state,
+    "state": lambda resources: resources["pneuma_store"].loaded.deployment.state,
     "sampling": lambda resources: resources["pneuma_deployment"].loaded.deployment.sampling,
     "models": lambda resources: resources["pneuma_deployment"].loaded.deployment.models,
     "narration": lambda resources: resources["pneuma_narrator"].config,
-    "judge": lambda resources: resources["pneuma_judge"].config,
-    "answers": lambda resources: resources["pneuma_answers"].config,
+    "judge": lambda resources: resources["pneuma_query"].loaded.deployment.judge,
+    "answers": lambda resources: resources["pneuma_query"].loaded.deployment.answers,
     "encoder": lambda resources: resources["pneuma_encoder"].config,
     "index": lambda resources: resources["pneuma_index"].config,
-    "query": lambda resources: resources["pneuma_query"].deployment.loaded.deployment.query,
+    "query": lambda resources: resources["pneuma_query"].loaded.deployment.query,
     "indexing": lambda resources: resources["pneuma_deployment"].loaded.deployment.indexing,
-    "limits": lambda resources: (
-        Deployment.model_validate({"limits": resources["pneuma_sources"].limits}).limits
-    ),
+    "limits": lambda resources: resources["pneuma_sources"].loaded.deployment.limits,
     "dagster": lambda resources: resources["pneuma_deployment"].loaded.deployment.dagster,
     "name": lambda resources: resources["pneuma_deployment"].loaded.deployment.name,
     "lineage": lambda resources: resources["pneuma_deployment"].loaded.deployment.lineage,

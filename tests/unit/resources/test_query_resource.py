@@ -12,6 +12,7 @@ from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.index.registry import open_index
+from pneuma_assets.core.service import engine as engine_module
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableRef
 from pneuma_assets.resources import query as query_module
@@ -57,7 +58,7 @@ def test_threads_open_one_index_and_it_is_closed_with_the_run(loaded, monkeypatc
             self.closed += 1
 
     all_there = threading.Event()
-    monkeypatch.setattr(query_module, "LiveQueryEngine", Slow)
+    monkeypatch.setattr(engine_module, "LiveQueryEngine", Slow)
     monkeypatch.setattr(query_module, "check_answerable", lambda _: None)
     resource = build_resources(loaded)["pneuma_query"]
     with dg.build_resources({"pneuma_query": resource}) as resources, ThreadPoolExecutor() as pool:

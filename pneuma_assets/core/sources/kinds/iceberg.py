@@ -1,7 +1,7 @@
 """`type: iceberg`: the tables of an Iceberg catalogue."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
@@ -9,10 +9,10 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from pneuma_assets.core.config.secrets import Url, VariableName, sounds_secret
+from pneuma_assets.core.config.secrets import Url, VariableName, read_secret, sounds_secret
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.config.values import LocalPath
-from pneuma_assets.core.errors import ConfigError, SourceError
+from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.sources.names import escape, unescape
 
@@ -109,14 +109,10 @@ class IcebergSourceConfig(SourceConfig):
         """The catalogue's address."""
         return f"{self.catalog}:{self.uri or 'AWS Glue'}"
 
-    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """Return the named variables, and those by which object stores are reached."""
-        named = {*self.properties_env.values(), self.uri_password_env}
-        return {
-            name: value
-            for name, value in environ.items()
-            if name in named or name.upper().startswith(_SEEN)
-        }
+    @property
+    def variables(self) -> tuple[Collection[str | None], tuple[str, ...]]:
+        """The named variables, and those by which object stores are reached."""
+        return {*self.properties_env.values(), self.uri_password_env}, _SEEN
 
     def catalog_properties(self, environ: Mapping[str, str]) -> dict[str, str]:
         """Return what pyiceberg needs, secrets among it.
@@ -140,12 +136,7 @@ class IcebergSourceConfig(SourceConfig):
         return Path(path) if path.startswith("/") else None
 
     def _secret(self, environ: Mapping[str, str], variable: str) -> str:
-        if not environ.get(variable):
-            raise ConfigError(
-                f"source {self.name!r}: the environment variable {variable} is not set; it should "
-                "hold a secret of its catalogue"
-            )
-        return environ[variable]
+        return read_secret(environ, variable, f"source {self.name!r}", "a secret of its catalogue")
 
     def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002
         """Return the name with its namespaces, and where the table's files are."""

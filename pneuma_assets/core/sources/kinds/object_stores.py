@@ -2,7 +2,7 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -30,8 +30,13 @@ class ObjectStoreConfig(SourceConfig):
 
     @property
     @abstractmethod
+    def root(self) -> str:
+        """The address of the bucket for those who read it, without a slash at its end."""
+
+    @property
     def server(self) -> str:
-        """The address of the bucket, without a slash at its end."""
+        """The address of the bucket for others."""
+        return self.root
 
     @abstractmethod
     def file_system(self, environ: Mapping[str, str]) -> Callable[[], Any]:
@@ -50,10 +55,12 @@ class ObjectStoreConfig(SourceConfig):
         """Tell whether an object lies below the prefix."""
         return lies_below(address, self.server, self.prefix)
 
-    def _opened(self, scheme: str, bucket: str, environ: Mapping[str, str]) -> "FileSource":
+    def open(self, environ: Mapping[str, str]) -> "FileSource":
+        """Return what reads the bucket."""
         from pneuma_assets.core.sources.files.object_store import ObjectStorage
         from pneuma_assets.core.sources.files.source import FileSource
 
+        scheme, _, bucket = self.root.partition("://")
         root = f"{bucket}/{self.prefix.strip('/')}"
         return FileSource(self.name, ObjectStorage(scheme, root, self.file_system(environ)))
 
@@ -81,7 +88,7 @@ class S3SourceConfig(ObjectStoreConfig):
     )
 
     @property
-    def server(self) -> str:
+    def root(self) -> str:
         """The bucket's address."""
         return f"s3://{self.bucket}"
 
@@ -134,10 +141,6 @@ class S3SourceConfig(ObjectStoreConfig):
         keys = self.credentials(environ)
         return lambda: S3FileSystem(connect(self.endpoint_url, self.region, *keys))
 
-    def open(self, environ: Mapping[str, str]) -> "FileSource":
-        """Return what reads the bucket."""
-        return self._opened("s3", self.bucket, environ)
-
 
 class GcsSourceConfig(ObjectStoreConfig):
     """The table files under one prefix of a Google Cloud Storage bucket."""
@@ -153,18 +156,14 @@ class GcsSourceConfig(ObjectStoreConfig):
     )
 
     @property
-    def server(self) -> str:
+    def root(self) -> str:
         """The bucket's address."""
         return f"gs://{self.bucket}"
 
-    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """Return what Google's libraries look for."""
-        return {
-            name: value
-            for name, value in environ.items()
-            if name == self.credentials_file_env
-            or name.startswith(("GOOGLE_", "GCE_", "CLOUDSDK_"))
-        }
+    @property
+    def variables(self) -> tuple[Collection[str | None], tuple[str, ...]]:
+        """What Google's libraries look for."""
+        return {self.credentials_file_env}, ("GOOGLE_", "GCE_", "CLOUDSDK_")
 
     def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
         """Return the object's path in its bucket, and its `gs://` address."""
@@ -181,10 +180,6 @@ class GcsSourceConfig(ObjectStoreConfig):
                 f"{path}, which is no file; it should hold the path of a key file"
             )
         return partial(_google_file_system, self.endpoint_url, token)
-
-    def open(self, environ: Mapping[str, str]) -> "FileSource":
-        """Return what reads the bucket."""
-        return self._opened("gs", self.bucket, environ)
 
 
 def _google_file_system(endpoint_url: str | None, token: str) -> Any:
@@ -218,23 +213,24 @@ class AzureSourceConfig(ObjectStoreConfig):
         return f"{self.prefix_env}_ACCOUNT_KEY", f"{self.prefix_env}_SAS_TOKEN"
 
     @property
-    def server(self) -> str:
+    def root(self) -> str:
         """The container's address."""
+        return f"az://{self.container}"
+
+    @property
+    def server(self) -> str:
+        """The container's address, which names the account."""
         return f"abfss://{self.container}@{self.account}.dfs.core.windows.net"
 
-    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """Return the named variables, and what Azure's default credentials look for."""
-        named = {*self._secrets, "IDENTITY_ENDPOINT", "IDENTITY_HEADER"}
-        return {
-            name: value
-            for name, value in environ.items()
-            if name in named or name.startswith(("AZURE_", "MSI_"))
-        }
+    @property
+    def variables(self) -> tuple[Collection[str | None], tuple[str, ...]]:
+        """The named variables, and what Azure's default credentials look for."""
+        return {*self._secrets, "IDENTITY_ENDPOINT", "IDENTITY_HEADER"}, ("AZURE_", "MSI_")
 
     def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
         """Return the object's path in its account, and its `abfss://` address."""
         file, _ = split_inside(location, format)
-        uri = f"{self.server}/{file.removeprefix(f'az://{self.container}/')}"
+        uri = f"{self.server}/{file.removeprefix(f'{self.root}/')}"
         name = f"{self.account}/{location.removeprefix('az://')}"
         return TableAddress(name, uri, ("azure", format))
 
@@ -242,10 +238,6 @@ class AzureSourceConfig(ObjectStoreConfig):
         """Return what signs in by key, by token, or as this machine does."""
         secrets = (environ.get(name) or None for name in self._secrets)
         return partial(_azure_file_system, self.account, self.endpoint_url, *secrets)
-
-    def open(self, environ: Mapping[str, str]) -> "FileSource":
-        """Return what reads the container."""
-        return self._opened("az", self.container, environ)
 
 
 def _azure_file_system(

@@ -1,17 +1,16 @@
 """`type: sql`: the tables and views of a database or warehouse, by its SQLAlchemy URL."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from pneuma_assets.core.config.secrets import Url, VariableName
+from pneuma_assets.core.config.secrets import Url, VariableName, read_secret
 from pneuma_assets.core.config.section import absolute
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
-from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.sources.names import escape, unescape
 from pneuma_assets.core.sources.sql.engines import SqlBounds, SqlEngine, Wanted, engine_of
 
@@ -116,14 +115,10 @@ class SqlSourceConfig(SourceConfig):
             return super().resolved(base)
         return self.model_copy(update={"url": f"{scheme}:///{absolute(base, Path(path))}"})
 
-    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """Return the password, and what the engine's driver looks for by itself."""
-        seen = self.engine.variables
-        return {
-            name: value
-            for name, value in environ.items()
-            if name == self.password_env or (seen and name.upper().startswith(seen))
-        }
+    @property
+    def variables(self) -> tuple[Collection[str | None], tuple[str, ...]]:
+        """The password's, and what the engine's driver looks for by itself."""
+        return {self.password_env}, self.engine.variables
 
     def password(self, environ: Mapping[str, str]) -> str | None:
         """Return the password; None: the driver looks for one by itself.
@@ -133,12 +128,8 @@ class SqlSourceConfig(SourceConfig):
         """
         if self.password_env is None:
             return None
-        if not environ.get(self.password_env):
-            raise ConfigError(
-                f"source {self.name!r}: the environment variable {self.password_env} is not set; "
-                "it should hold the password of its database"
-            )
-        return environ[self.password_env]
+        where, holds = f"source {self.name!r}", "the password of its database"
+        return read_secret(environ, self.password_env, where, holds)
 
     def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
         """Return the name as the engine spells it, with its database, and OpenLineage's address."""
