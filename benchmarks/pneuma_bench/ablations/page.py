@@ -10,7 +10,7 @@ from pneuma_assets.core.text.safe import printable
 from pneuma_bench.ablations.cells import BenchSet, run
 from pneuma_bench.ablations.contestants import Measured
 from pneuma_bench.ablations.figures import PageOptions, PaperFigure, Shown, fill
-from pneuma_bench.ablations.paper_figures import FIGURES, NOT_HERE
+from pneuma_bench.ablations.paper_figures import NOT_HERE, figure_of
 from pneuma_bench.ablations.plots import colours_of, draw
 from pneuma_bench.files import write_text
 
@@ -45,7 +45,7 @@ def reproduce(
     pictures = out.with_suffix("")
     if pictures == out:
         raise BenchmarkError(f"{out} must have an ending, such as {out.name}.md; plots go there")
-    made = [FIGURES[number](options) for number in figures]
+    made = [figure_of(number, options) for number in figures]
     cells = [point.cell for figure in made for point in figure.points]
     results = run(cells, folder, kept_only=kept_only)
     filled = [(figure, fill(figure, results)) for figure in made]

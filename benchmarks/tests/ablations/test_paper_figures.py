@@ -13,7 +13,7 @@ from pneuma_assets.core.errors import BenchmarkError
 from pneuma_bench.ablations.cells import BenchSet, run
 from pneuma_bench.ablations.contestants import Labs, Measured
 from pneuma_bench.ablations.figures import PageOptions, fact, fill, rate, wards
-from pneuma_bench.ablations.paper_figures import FIGURES, chosen
+from pneuma_bench.ablations.paper_figures import FIGURES, chosen, figure_of
 from tests.support.word_encoder import WordEncoder
 
 MADE = ["content", "context"] * 4
@@ -48,7 +48,7 @@ def test_questions_without_a_sort_are_shown_where_others_have_one(options, tmp_p
     assert [(name, kind) for name, _, kind in wards([some])] == [
         ("some, content", "content"), ("some, of no kind", "")
     ]  # fmt: skip
-    figure = FIGURES["table 2"](replace(options, sets=[some]))
+    figure = figure_of("table 2", replace(options, sets=[some]))
     found = fill(figure, run([point.cell for point in figure.points], tmp_path / "kept"))
     assert {(one.point.x, one.value >= 0) for one in found} == {
         ("some, content", True), ("some, of no kind", True)
@@ -74,7 +74,7 @@ def test_questions_without_a_sort_are_shown_where_others_have_one(options, tmp_p
     ],
 )
 def test_a_figure_has_a_value_of_every_line_at_every_place(options, number, x, count):
-    figure = FIGURES[number](options)
+    figure = figure_of(number, options)
     assert places(figure) == x
     assert len(series(figure)) == count
     spots = [(point.panel, point.series, point.x) for point in figure.points]
@@ -84,7 +84,7 @@ def test_a_figure_has_a_value_of_every_line_at_every_place(options, number, x, c
 
 
 def test_a_figure_is_filled_with_what_was_measured(options, tmp_path):
-    figure = FIGURES["table 2"](options)
+    figure = figure_of("table 2", options)
     filled = fill(figure, run([point.cell for point in figure.points], tmp_path))
     found = {(one.point.series, one.point.x): one for one in filled}
     assert len(found) == 12
@@ -98,7 +98,7 @@ def test_a_figure_is_filled_with_what_was_measured(options, tmp_path):
 
 
 def test_sizes_are_halved_down_to_a_sixteenth(options, tmp_path):
-    figure = FIGURES["10"](options)
+    figure = figure_of("10", options)
     assert [*dict.fromkeys(point.x for point in figure.points)][-1] == "6"
     filled = fill(figure, run([point.cell for point in figure.points], tmp_path))
     assert all(one.value > 0 and one.across > 0 for one in filled)
@@ -107,28 +107,28 @@ def test_sizes_are_halved_down_to_a_sixteenth(options, tmp_path):
 def test_what_takes_long_is_asked_of_the_named_sets(options):
     given = replace(options, compared=["made"], others=[lambda: SimpleNamespace(name="its")])
     asked = {
-        (point.series, point.x) for point in FIGURES["6"](given).points if point.panel == "k = 1"
+        (point.series, point.x) for point in figure_of("6", given).points if point.panel == "k = 1"
     }
     long = {("embeddings, every row", "made"), ("its", "made")}
     assert len(asked) == 2 * 4 + 2
     assert long < asked
-    assert "of made alone" in FIGURES["6"](given).said[1]
+    assert "of made alone" in figure_of("6", given).said[1]
 
 
 def test_what_is_timed_finds_the_encoder_loaded(options, tmp_path):
     calls = options.encoder.calls
-    figure = FIGURES["costs"](replace(options, sets=options.sets[:1]))
+    figure = figure_of("costs", replace(options, sets=options.sets[:1]))
     run([figure.points[0].cell], tmp_path)
     assert len({*calls[0]}) == 1  # before any text of a table
 
 
 def test_a_part_that_a_set_has_not_is_not_left_out_of_it(options):
-    without = [point for point in FIGURES["parts"](options).points if "context" in point.series]
+    without = [point for point in figure_of("parts", options).points if "context" in point.series]
     assert {point.cell.on.name for point in without} == {"made"}
 
 
 def test_without_such_questions_a_figure_says_so(options):
-    figure = FIGURES["7"](replace(options, sets=options.sets[:1]))
+    figure = figure_of("7", replace(options, sets=options.sets[:1]))
     assert (figure.points, figure.said) == (
         [], ["No set that was given has questions of the kind context."]
     )  # fmt: skip
@@ -140,7 +140,7 @@ def test_values_are_read_of_a_measurement(options):
     assert rate(3, "b")(found)[0] == 0.5
     assert fact("seconds")(found) == (2.0, None)
     assert math.isnan(fact("rounds")(found)[0])
-    figure = FIGURES["table 2"](options)
+    figure = figure_of("table 2", options)
     nothing = fill(figure, {point.cell.key: "no model" for point in figure.points})
     assert {one.missing for one in nothing} == {"no model"}
     assert all(math.isnan(one.value) for one in nothing)
