@@ -14,10 +14,11 @@ from pneuma_assets.core.measure.evaluate import ask_all, count_figures
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.pipeline.sample import SEED
 from pneuma_assets.core.progress import report
+from pneuma_assets.core.relations.families import find_families
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.sampling import sample_positions
-from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Table, TableTerms
+from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Table, TableFacts, TableTerms
 from pneuma_assets.core.terms.collect import terms_from_rows
 from pneuma_assets.core.terms.split_names import spell_out
 from pneuma_bench.reading import read_set as read_set  # noqa: PLC0414 (others import it from here)
@@ -76,6 +77,10 @@ def index_set(
     """
     made: list[Block] = []
     done = 0
+    named = (table for table, _ in dataset.tables if dataset.names.get(table.table_id))
+    families = find_families(
+        {one.table_id: {hash(column.name.casefold()) for column in one.columns} for one in named}
+    )
     for portion in chunks(dataset.tables, _TABLES_AT_ONCE):
         documents = [
             document
@@ -97,7 +102,9 @@ def index_set(
         index.replace_tables(
             {
                 table.table_id: TableContents(
-                    embedded[table.table_id], table_evidence(table, rows, dataset, sampling)
+                    embedded[table.table_id],
+                    table_evidence(table, rows, dataset, sampling),
+                    TableFacts(family=families.get(table.table_id)),
                 )
                 for table, rows in portion
             }

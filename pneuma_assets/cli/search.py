@@ -31,6 +31,7 @@ from pneuma_assets.core.errors import PneumaError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pneuma_assets.core.relations.families import Family
     from pneuma_assets.core.search.results import ScoreParts, TableResult
     from pneuma_assets.core.service.ask import Answer
     from pneuma_assets.core.tables import DocumentKind
@@ -176,8 +177,18 @@ def _print_answer(answer: "Sequence[TableResult]", min_confidence: float, *, exp
         print_indented(f"{result.kind}: {result.text}", margin=4, most_lines=2)
         if result.copies:
             print_indented(f"also: {', '.join(result.copies)}", margin=4, most_lines=2)
+        if result.family is not None:
+            print_indented(_family_line(result.family), margin=4, most_lines=2)
         if explain:
             print_indented(_explained(parts), margin=4, most_lines=2)
+
+
+def _family_line(family: "Family") -> str:
+    """Return what a table is a member of, and by name those members that the question names."""
+    names = [one.rpartition("/")[2] for one in family.members]
+    said = f", also named: {', '.join(names)}" if 0 < len(names) < min(family.tables - 1, 5) else ""
+    first, last = (one.rpartition("/")[2] for one in (family.first, family.last))
+    return f"one of {family.tables}: {family.name} ({first} to {last}){said}"
 
 
 def _explained(parts: "ScoreParts") -> str:

@@ -301,6 +301,7 @@ class TableFacts:
             where the source does not tell.
         copy_of: The table that it is a copy of; None where it is none.
         joins: Tables that it can be joined with, `MOST_JOINS` at most.
+        family: The first of the tables that it is a family with (`relations.families`), if any.
     """
 
     readers: tuple[str, ...] | None = None
@@ -311,6 +312,7 @@ class TableFacts:
     queries: float | None = None
     copy_of: str | None = None
     joins: tuple[str, ...] = ()
+    family: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

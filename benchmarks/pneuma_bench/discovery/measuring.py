@@ -83,7 +83,7 @@ def measure_tables(
     rules += [("tau", tau, [_near_best(found, tau) for found in answers]) for tau in taus]
     measured = []
     for rule, value, kept in rules:
-        ids = [{i for one in found for i in (one.table_id, *one.copies)} for found in kept]
+        ids = [{i for one in found for i in one.tables} for found in kept]
         each = [shares(found, one.tables) for found, one in zip(ids, asked, strict=True)]
         tables = fmean(map(len, ids)) if ids else None
         measured.append({rule: value, "tables": tables, **macro(each)})

@@ -4,14 +4,13 @@ A statement about one of them answers for that one alone, and nothing in it says
 the others, too, each for an answer of its own, also where it joins them with further tables.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pneuma_assets.core.answers.results import AnswerSet, AnswerTable, called
-from pneuma_assets.core.answers.unmatched_words import LITTLE, MOST_CHARACTERS
 from pneuma_assets.core.relations.join_columns import singular
 from pneuma_assets.core.relations.join_graph import JoinEdge
+from pneuma_assets.core.relations.part_names import meant, words_of_name
 from pneuma_assets.core.terms.fields import name_parts
 
 _Side = tuple[str, tuple[str, ...]]
@@ -132,15 +131,6 @@ def _names(table: AnswerTable) -> frozenset[str]:
     return frozenset(column.name.casefold() for column in table.columns)
 
 
-_WORD = re.compile(r"[^\W_]+")
-_YEAR = re.compile("1[0-9]{3}|20[0-9]{2}|2100")
-
-
-def words_of_name(table_id: str) -> frozenset[str]:
-    """Return the words of a table's id, its folders among them, without signs of a plural."""
-    return frozenset(map(singular, name_parts(table_id)))
-
-
 def are_parts(one: str, other: str) -> bool:
     """Tell whether two tables, by their ids, are called the same but for what tells parts apart.
 
@@ -155,32 +145,8 @@ def chosen(question: str, tables: Sequence[AnswerTable]) -> list[AnswerTable]:
 
     `2018 and 2020` names two of them.
     """
-    said = told_apart(question, [one.table_id for one in tables])
-    most = max(map(len, said), default=0)
-    return [one for one, words in zip(tables, said, strict=True) if len(words) == most]
-
-
-def told_apart(question: str, table_ids: Sequence[str]) -> list[frozenset[str]]:
-    """Return of each table the words of its name that the question says and not all of them have.
-
-    Words that mostly say something else (`us`, `it`) and numbers that are no years count only
-    behind a word that all have (`plan a`, `products 2`), or in capitals (`in the US`).
-    """
-    words = [words_of_name(table_id) for table_id in table_ids]
-    common = frozenset.intersection(*words) if words else frozenset()
-    said = frozenset(_said(question[:MOST_CHARACTERS], common))
-    return [(some - common) & said for some in words]
-
-
-def _said(question: str, common: frozenset[str]) -> Iterator[str]:
-    before = ""
-    for place, piece in enumerate(_WORD.findall(question)):
-        code = place > 0 and piece.isupper() and not question.isupper()
-        for part in name_parts(piece):
-            doubtful = part in LITTLE or (part.isdigit() and not _YEAR.fullmatch(part))
-            if not doubtful or code or before in common:
-                yield singular(part)
-            before = singular(part)
+    named = frozenset(meant(question, [one.table_id for one in tables]))
+    return [one for one in tables if one.table_id in named]
 
 
 def _own(table_id: str) -> frozenset[str]:

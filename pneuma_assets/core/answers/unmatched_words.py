@@ -15,9 +15,7 @@ from sqlglot import exp
 from pneuma_assets.core.answers.results import AnswerTable
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.text.analysis import Analyzer
-
-MOST_CHARACTERS = 2_000
-"""Of a question that is read."""
+from pneuma_assets.core.text.little_words import LITTLE, MOST_CHARACTERS
 
 _WORD = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)|[^\W\d_]+")
 _OF_ALL_PARTS = re.compile(
@@ -27,26 +25,6 @@ _OF_ALL_PARTS = re.compile(
 )
 """Each part is an answer of its own."""
 
-_LITTLE = """
-what which who whose where when how many much list show give get return find tell display provide
-name names please is are was were do does did has have had there of the a an in on at to for with by
-from and or their its his her that whats me us i you all any it they them also along together
-corresponding respective respectively relevant results result information details data database
-dataset table record records entry entries row rows order ordered sorted sort so be been located
-based found associated published written offered offer offers received have having made posted
-presented belong belongs belonging existing exist exists listed recorded placed place bought buy
-sold sell won win played play born owned own owns measured taken took moved available called named
-known serve serves served serving hold held occurred occur contain contains include includes
-including used use uses using given got gotten run runs live lives lying lie lies stand stands
-situated flow flows through within among across between during each every per meters metres meter
-kilometers kilometres km miles feet square inches kg kilograms pounds dollars usd euros cents
-percent minutes hours days seconds people inhabitants persons units points degrees highest largest
-biggest greatest longest tallest most maximum max top best latest newest heaviest fastest richest
-recent widest deepest last expensive lowest smallest shortest least fewest minimum min earliest
-oldest first cheapest worst lightest slowest poorest youngest nearest closest average avg mean total
-sum combined overall distinct unique different various value values rate rates level levels amount
-amounts number count more less fewer greater higher lower yes no true false high low long
-"""
 _MORE = """
 above after before below bigger earlier equals exactly exceeding larger later longer older over
 shorter since smaller than under until up younger not arent didnt doesnt dont except excluding isnt
@@ -59,9 +37,6 @@ describe explain frequent frequently he if might often one our popular recommend
 whether why would him overall altogether ever one two three four five six seven eight nine ten
 eleven twelve hundred thousand million billion
 """
-LITTLE = frozenset(_LITTLE.split())
-"""Words that tell tables apart only where nothing else is meant by them."""
-
 LIGHT = LITTLE.union(_MORE.split())
 """Words that need not be in an answer: they say nothing, or what is done with what is asked for."""
 

@@ -77,12 +77,15 @@ class IndexFilter:
     asker without a name sees what everybody may. None: whoever asks may see all. What they may not
     see is in no result, count or list. Whether it counts in the statistics that words are scored
     by is the engine's: in the embedded one it does not, in Elasticsearch it does (docs/access.md).
+
+    `but_families` leaves out the tables of these families (`TableFacts.family`), in `search` alone.
     """
 
     sources: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     kinds: tuple[DocumentKind, ...] = ()
     readers: tuple[str, ...] | None = None
+    but_families: tuple[str, ...] = ()
 
 
 NO_FILTER = IndexFilter()
@@ -253,6 +256,9 @@ class Searcher(Protocol):
     def holding(self, terms: Sequence[str]) -> Mapping[str, Sequence[str]]:
         """Return the tables that have each of these terms as a whole cell."""
 
+    def members(self, families: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Return the tables of each of these families (`TableFacts.family`)."""
+
 
 class SearchIndex(ABC):
     """Blocks of text with embeddings, searched by words (BM25) and by meaning (cosine).
@@ -393,6 +399,18 @@ class SearchIndex(ABC):
         with self._searching(where) as searcher:
             found = searcher.holding(list(dict.fromkeys(filter(None, asked.values()))))
         return {value: tuple(sorted(found[term])) if term else () for value, term in asked.items()}
+
+    def members(
+        self, families: Sequence[str], where: IndexFilter = NO_FILTER
+    ) -> dict[str, Sequence[str]]:
+        """Return the tables of each family (`TableFacts.family`), by table id ascending.
+
+        Of a filter, tables, sources and readers hold as in `search`.
+        """
+        _check_filter(where)
+        with self._searching(where) as searcher:
+            found = searcher.members(families)
+        return {family: sorted(found.get(family, ())) for family in families}
 
     def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
         """Yield the blocks of `contents`, table by table; unchanged ones keep their embeddings."""

@@ -106,7 +106,8 @@ def _problems_of_facts(facts: Any) -> Iterator[str]:
     numbers = (facts.updated_at, facts.documented, facts.feeds, facts.queries)
     if not all(one is None or _is_number(one) for one in numbers):
         yield "have a number that is none, or not finite"
-    if not isinstance(facts.owned, bool) or not isinstance(facts.copy_of, str | None):
+    others = facts.copy_of, facts.family
+    if not isinstance(facts.owned, bool) or not all(isinstance(i, str | None) for i in others):
         yield "have a part of another type"
 
 

@@ -239,7 +239,7 @@ def ask_mined(
     questions: Sequence[MinedQuestion],
     arrivals: Mapping[str, int] | None = None,
 ) -> Found:
-    """Ask all questions as people ask, for ten tables; a copy of a table stands for it.
+    """Ask all questions as people ask, for ten tables; what a result names stands for it.
 
     Args:
         engine: Answers.
@@ -254,7 +254,7 @@ def ask_mined(
     places: dict[str, int | None] = {}
     newer: dict[str, list[int]] = {}
     for one, results in zip(questions, answers, strict=True):
-        shown = [(result.table_id, *result.copies) for result in results]
+        shown = [result.tables for result in results]
         right = (place for place, ids in enumerate(shown, start=1) if one.table_id in ids)
         places[one.question_id] = place = next(right, None)
         before = shown if place is None else shown[: place - 1]

@@ -80,7 +80,11 @@ def ask_all(
     for some in chunks(questions, _AT_ONCE):
         answers = engine.ask_many([one.text for one in some], **options)
         for (question, relevant, kind), found in zip(some, answers, strict=True):
-            ranking = [(_shown(result, relevant), float(result.score)) for result in found]
+            ranking = [
+                (table_id, float(result.score))
+                for result in found
+                for table_id in _shown(result, relevant)
+            ]
             confidence = confidence_of(found)
             refused = None if confidence is None else is_unlikely(confidence, min_confidence)
             sure = _highest_cosine(found) if confidence is None else confidence
@@ -89,10 +93,15 @@ def ask_all(
     return answered
 
 
-def _shown(result: TableResult, relevant: Collection[str]) -> str:
-    """Return the table that a result is counted as: a wanted one, if that is among its copies."""
-    shown = (result.table_id, *result.copies)
-    return next((table_id for table_id in shown if table_id in relevant), result.table_id)
+def _shown(result: TableResult, relevant: Collection[str]) -> Sequence[str]:
+    """Return the tables that a result is counted as.
+
+    These are the wanted ones of those that it names: itself, members of its family, a copy.
+    """
+    members = result.tables[len(result.copies) + 1 :]
+    wanted = [one for one in (result.table_id, *members) if one in relevant]
+    copy = next((one for one in result.copies if one in relevant), result.table_id)
+    return wanted or [copy]
 
 
 def _highest_cosine(found: Sequence[TableResult]) -> float:

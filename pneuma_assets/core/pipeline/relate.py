@@ -1,4 +1,4 @@
-"""Finding copies and joins among all tables, once those of a run are searchable."""
+"""Finding copies, families and joins among all tables, once those of a run are searchable."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +11,7 @@ import pyarrow as pa
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.relations.copies import KnownTable, find_copies
+from pneuma_assets.core.relations.families import find_families
 from pneuma_assets.core.relations.infer_joins import RECIPE, infer_joins
 from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
@@ -21,18 +22,18 @@ from pneuma_assets.core.terms.distinct_cells import Hashes, hashes_of
 
 
 def mark_copies(store: Store, facts: Mapping[str, TableFacts]) -> int:
-    """Note in the store which tables are copies of which; returns of how many that is news.
+    """Note in the store which tables are copies or families; returns of how many that is news.
 
     Of these `facts`: what is used and described more is the original.
 
     All are compared, since a new table may be the original of old ones; it takes five seconds for
     10,000 of them. Killed in between, it is done by the next run.
     """
-    tables = [
-        KnownTable(table_id, one, facts.get(table_id, TableFacts()))
-        for table_id, one in store.profiles.fingerprints().items()
-    ]
-    return store.profiles.mark_copies(find_copies(tables))
+    known = store.profiles.fingerprints()
+    tables = [KnownTable(i, one, facts.get(i, TableFacts())) for i, one in known.items()]
+    copies = find_copies(tables)
+    columns = {i: {*one.columns.tolist()} for i, one in known.items() if i not in copies}
+    return store.profiles.mark_copies(copies, find_families(columns))
 
 
 _MOST_TIMES = 2

@@ -48,7 +48,7 @@ class SearchIndexFigures(Figures):
     forgotten: int = 0
     """Tables that left their source, and of which the index had nothing any more."""
     copies: int = 0
-    """Tables that were found to be copies of others, or to be none any more."""
+    """Tables that were found to be copies of others, or of a family, or to be none any more."""
     joins: int = 0
     """Joins between tables that were found, or that are none any more."""
     headers: int = 0

@@ -40,6 +40,9 @@ _LEAST_COSINE = 0.4
 """Of a column that a question names in other words: where one is left out of a prompt, a statement
 cannot use it, so more are taken than for ranking tables (docs/measurements.md)."""
 
+_OF_FAMILY = 5
+"""Members of a family that sets of tables are made of: each year's sales may be asked for."""
+
 
 class QueryEngine:
     """Answers questions from an index; safe to share between threads if its parts are.
@@ -114,7 +117,7 @@ class QueryEngine:
         than `k` tables, the index is asked for more, until it has no more or for 10,000 blocks. A
         text that several tables share counts less. Of tables that answer almost equally well, the
         more trusted comes first (`rerank.with_trust`); copies are one result with their original
-        (`rerank.collapse_copies`). What the judge refuses goes to the end, order kept. Given `tau`,
+        (`fold.collapse_copies`). What the judge refuses goes to the end, order kept. Given `tau`,
         an answer has as many tables as its question needs (`relative_cutoff`), up to `k`.
 
         Args:
@@ -192,7 +195,7 @@ class QueryEngine:
         model = self._judge_for(judge)
         check_filter(where)
         asked, where = checked_question(question), as_asked(where)
-        (found,) = self._found([asked], options, model, where)
+        (found,) = self._found([asked], options, model, where, _OF_FAMILY)
         return self._groups.group(asked, found, most, where)
 
     def _found(
@@ -201,11 +204,12 @@ class QueryEngine:
         options: QueryOptions,
         model: LanguageModel | None,
         where: IndexFilter,
+        of_family: int = 1,
     ) -> list[Found]:
         if not asked:
             return []
         self._names.check(where)
-        answers = self._answers(asked, options, model, where)
+        answers = self._answers(asked, options, model, where, of_family)
         if not any(one.results for one in answers) and not self._index.list_tables(where.readers):
             if where.readers is not None:  # whether there are others is not theirs to know
                 raise QueryError(
@@ -261,6 +265,7 @@ class QueryEngine:
         options: QueryOptions,
         model: LanguageModel | None,
         where: IndexFilter,
+        of_family: int,
     ) -> list[Found]:
         vectors = self._encoder.encode_queries(asked)
         pairs = zip(asked, vectors, strict=True)
@@ -271,7 +276,7 @@ class QueryEngine:
                 Found(one) for one in self._block_search.answer(queries, k, n, alpha, model, where)
             ]
         queries = [IndexQuery(text, vector, text, SILENT) for text, vector in pairs]
-        return self._table_search.answer(queries, options, model, where)
+        return self._table_search.answer(queries, options, model, where, of_family)
 
     def _needed(
         self,

@@ -10,6 +10,7 @@ from pneuma_assets.core.access import names_of_asker
 from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
+from pneuma_assets.core.relations.families import Family
 from pneuma_assets.core.search.judge import is_refused
 from pneuma_assets.core.tables import DocumentKind
 from pneuma_assets.core.text.safe import well_formed
@@ -175,6 +176,7 @@ class TableResult:
         confidence: The probability that this table answers, 0 to 1; None where `alpha` was given.
         answerable: The probability that any table does, the same for all of an answer; likewise.
         copies: Tables that hold the same, nearly, and are no results of their own; by signals only.
+        family: The tables of other years, days, regions or numbers that it stands for; likewise.
     """
 
     table_id: str
@@ -188,6 +190,12 @@ class TableResult:
     confidence: float | None = None
     answerable: float | None = None
     copies: tuple[str, ...] = ()
+    family: Family | None = None
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """All tables that the result names as an answer, itself first."""
+        return (self.table_id, *self.copies, *(self.family.members if self.family else ()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result for JSON: plain values, table and score first."""

@@ -238,9 +238,13 @@ class Proposal:
 
     def tables(self) -> int:
         """Return how many tables are proposed."""
-        blocks = (*self.side.lexical, *self.side.semantic)
-        of_fields = (hit.table_id for hits in self.side.fields.values() for hit in hits)
-        return len({*(hit.block.table_id for hit in blocks), *of_fields})
+        return len(set().union(*self.rankings()))
+
+    def rankings(self) -> list[list[str]]:
+        """Return the tables of each signal's hits, best first, a table as often as it is hit."""
+        sides = (self.side.lexical, self.side.semantic)
+        blocks = [[hit.block.table_id for hit in hits] for hits in sides]
+        return [*blocks, *([hit.table_id for hit in hits] for hits in self.side.fields.values())]
 
     def may_grow(self) -> bool:
         """Return whether the index may hold further blocks for the question."""

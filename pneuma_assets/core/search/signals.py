@@ -12,6 +12,7 @@ from math import fsum, log
 
 from pneuma_assets.core.config.query import Weights
 from pneuma_assets.core.index.base import Hit, SideHits, TableScores
+from pneuma_assets.core.relations.families import Family
 from pneuma_assets.core.search.retrieve import weight
 
 MEANING, WORDS, COVERAGE, PLACE = "meaning", "words", "coverage", "place"
@@ -32,7 +33,8 @@ class RankedTable:
         scores: What the index says of it.
         tables: How many of the candidates say the text of its best block by meaning.
         trust: What it loses for being less trusted than others, 0 or less (`rerank.with_trust`).
-        copies: Candidates that are copies of it, the best ones first (`rerank.collapse_copies`).
+        copies: Candidates that are copies of it, the best ones first (`fold.collapse_copies`).
+        family: The family for which it stands (`fold.Families`); None if it is of none.
     """
 
     table_id: str
@@ -42,6 +44,7 @@ class RankedTable:
     tables: int = 1
     trust: float = 0.0
     copies: tuple[str, ...] = ()
+    family: Family | None = None
 
     @property
     def found(self) -> float:

@@ -19,6 +19,7 @@ from pneuma_assets.core.search.confidence import (
     signs_of,
     words_of_question,
 )
+from pneuma_assets.core.search.crowding import spread
 from pneuma_assets.core.search.judge import is_refused, judge_blocks
 from pneuma_assets.core.search.names import NameMatch, match_names
 from pneuma_assets.core.search.passages import Passages
@@ -54,11 +55,16 @@ class TableSearch:
         options: QueryOptions,
         judge: LanguageModel | None,
         where: IndexFilter,
+        of_family: int = 1,
     ) -> list[Found]:
-        """Return up to `k` tables for each query, which has text, vector and evidence."""
+        """Return up to `k` tables for each query, which has text, vector and evidence.
+
+        Of each family, so many are results of their own.
+        """
         k, n = options.k, options.n
-        proposals = retrieve_candidates(self.index, queries, k, n, where)
-        ranked = Reranker(self.index, options, where).rank(queries, proposals)
+        proposed = retrieve_candidates(self.index, queries, k, n, where)
+        proposals = spread(self.index, queries, proposed, k, where)
+        ranked = Reranker(self.index, options, where, of_family).rank(queries, proposals)
         most = max(n * k if judge else k, MOST)
         shown = [[*one[:most], *sorted(one, key=_by_question)[:MOST]] for one in ranked]
         found = []
@@ -160,6 +166,7 @@ class TableSearch:
             "" if block is None else block.block_id,
             self._columns(passages, evidence, match),
             copies=one.copies,
+            family=one.family,
         )
 
     def _passage(

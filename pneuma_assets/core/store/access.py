@@ -42,7 +42,8 @@ _OWNED = (
     .distinct()
 )
 _WIDTHS = select(tables.c.table_id, tables.c.column_count).where(THERE)
-_FACTS = select(tables.c.table_id, tables.c.readers, tables.c.updated_at, tables.c.copy_of)
+_KNOWN = ("table_id", "readers", "updated_at", "copy_of", "family")
+_FACTS = select(*(tables.c[name] for name in _KNOWN))
 
 
 class Access(StorePart):
@@ -86,6 +87,7 @@ def _facts(row: Row[Any], usage: TableFacts) -> TableFacts:
         readers=readers_of(row.readers),
         updated_at=row.updated_at,
         copy_of=row.copy_of,
+        family=row.family,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, or_, select
 
 from pneuma_assets.core.changes.measure import Change, Measure
 from pneuma_assets.core.changes.sketch import MOST_BYTES, SketchError, TableSketch
@@ -26,7 +26,9 @@ _FINGERPRINTS = (
     .join(tables, tables.c.table_id == fingerprints.c.table_id)
     .where(SEARCHABLE)
 )
-_COPIES = select(tables.c.table_id, tables.c.copy_of).where(tables.c.copy_of.is_not(None))
+_RELATED = select(tables.c.table_id, tables.c.copy_of, tables.c.family).where(
+    or_(tables.c.copy_of.is_not(None), tables.c.family.is_not(None))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +114,16 @@ class Profiles(StorePart):
 
     def copies(self) -> dict[str, str]:
         """Return the tables that are copies, each with its original."""
-        return {row.table_id: row.copy_of for row in self._db.read(_COPIES)}
+        return {row.table_id: row.copy_of for row in self._db.read(_RELATED) if row.copy_of}
 
-    def mark_copies(self, copies: Mapping[str, str]) -> int:
-        """Make exactly these tables copies of others; returns of how many that was not known."""
-        known = self.copies()
+    def mark_copies(self, copies: Mapping[str, str], families: Mapping[str, str]) -> int:
+        """Make exactly these tables copies and members; returns of how many that was not known."""
+        known = {row.table_id: (row.copy_of, row.family) for row in self._db.read(_RELATED)}
+        found = {i: (copies.get(i), families.get(i)) for i in sorted({*known, *copies, *families})}
         news = {
-            table_id: {"copy_of": copies.get(table_id)}
-            for table_id in sorted({*known, *copies})
-            if copies.get(table_id) != known.get(table_id)
+            table_id: dict(zip(("copy_of", "family"), one, strict=True))
+            for table_id, one in found.items()
+            if one != known.get(table_id, (None, None))
         }
         if news:
             with self._db.write() as connection:

@@ -32,7 +32,7 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.text.safe import well_formed
 
-FORMAT = "2"
+FORMAT = "3"
 """Raised with every change of the tables below, or of what their columns mean."""
 
 AT_ONCE = 1000
@@ -117,7 +117,7 @@ tables = _table(
     *(_count(name) for name in ("attempts", "deaths")),
     *map(_maybe, ("identity", "activity", "readers", "told_readers", "relations", "columns")),
     *map(_maybe, ("claimed_by", "claimed_version", "indexed_version", "indexed_schema_hash")),
-    *map(_maybe, ("sampled_rows", "copy_of", "renamed_to")),
+    *map(_maybe, ("sampled_rows", "copy_of", "family", "renamed_to")),
     *(Column(name, Integer) for name in ("column_count", "block_count")),
     *(Column(name, Whole) for name in ("row_count", "indexed_row_count", "sampled_row_count")),
     *(Column(name, Real) for name in ("updated_at", "changed_at", "waits_since", "held_since")),

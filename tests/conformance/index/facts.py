@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 import pytest
 
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.base import IndexQuery, TableContents
+from pneuma_assets.core.index.base import IndexFilter, IndexQuery, TableContents
 from pneuma_assets.core.tables import TableFacts
 from tests.conformance.index.hostile import HOSTILE
 from tests.conformance.index.support import FULL_EVIDENCE, FULL_FACTS, Conformance
@@ -61,7 +61,7 @@ class FactsConformance(Conformance):
 
     def test_hostile_readers_survive(self, index):
         given = {
-            f"s/{number}": TableFacts(readers=(text, ""), copy_of=text)
+            f"s/{number}": TableFacts(readers=(text, ""), copy_of=text, family=text)
             for number, text in enumerate(HOSTILE.values())
         }
         index.replace_tables({i: self.contents(i, facts) for i, facts in given.items()})
@@ -80,6 +80,7 @@ class FactsConformance(Conformance):
             TableFacts(queries=float("inf")),
             TableFacts(owned=1),
             TableFacts(copy_of=b"s/u"),
+            TableFacts(family=1),
         ):
             with pytest.raises(SearchIndexError, match="facts of table 's/t'"):
                 index.set_facts({"s/t": facts})
@@ -87,6 +88,25 @@ class FactsConformance(Conformance):
                 index.replace_tables({"s/t": TableContents([], facts=facts)})
         assert index.facts(["s/t"]) == {"s/t": FULL_FACTS}
         assert index.list_tables() == {"s/t": 1}
+
+    def test_members_of_a_family_are_those_that_a_filter_lets_through(self, index):
+        facts = {"s/a": TableFacts(family="s/a"), "s/b": TableFacts(("ana",), family="s/a")}
+        facts |= {"t/c": TableFacts(family="s/a"), "s/d": TableFacts(family="s/d"), "s/e": OPEN}
+        index.replace_tables({i: self.contents(i, one) for i, one in facts.items()})
+        assert index.members(["s/a", "s/x"]) == {"s/a": ["s/a", "s/b", "t/c"], "s/x": []}
+        assert index.members(["s/a"], IndexFilter(readers=())) == {"s/a": ["s/a", "t/c"]}
+        where = IndexFilter(sources=("s",), tables=("s/b", "t/c"), readers=("ana",))
+        assert index.members(["s/a", "s/d"], where) == {"s/a": ["s/b"], "s/d": []}
+        but = IndexFilter(but_families=("s/a", "s/x"))
+        (side,) = index.search([replace(self.both("lake"), evidence="danube")], 9, but)
+        for hits in (side.lexical, side.semantic):
+            assert {hit.block.table_id for hit in hits} == {"s/d", "s/e"}
+        assert side.fields
+        for hits in side.fields.values():
+            assert {hit.table_id for hit in hits} == {"s/d", "s/e"}
+        index.delete_tables(["s/a"])
+        index.set_facts({"s/b": OPEN, "s/e": TableFacts(family="s/a")})
+        assert index.members(["s/a"]) == {"s/a": ["s/e", "t/c"]}
 
     def test_a_table_without_facts_is_told_some(self, index):
         index.replace_tables({"s/t": TableContents([])})

@@ -38,6 +38,7 @@ FULL_FACTS = TableFacts(
     queries=2 / 3,
     copy_of="s/original",
     joins=("s/a", "s/b"),
+    family="s/first",
 )
 """Likewise."""
 

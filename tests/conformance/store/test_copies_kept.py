@@ -32,14 +32,18 @@ QUERIES = {"a": 0.0, "b": 10.0, "c": 1_000.0, "d": None}
 
 
 def test_copies_are_exactly_those_noted_last(indexed):
-    noted = indexed.profiles.mark_copies
+    def noted(copies, families=None):
+        return indexed.profiles.mark_copies(copies, families or {})
 
     assert noted({"lake/b": "lake/a", "lake/c": "lake/a"}) == 2
     assert noted({"lake/b": "lake/a", "lake/c": "lake/a"}) == 0
     assert noted({"lake/c": "lake/b"}) == 2
     assert indexed.profiles.copies() == {"lake/c": "lake/b"}
     assert indexed.access.of_tables(["lake/c"])["lake/c"].copy_of == "lake/b"
-    assert noted({}) == 1
+    assert noted({}, {"lake/a": "lake/a", "lake/c": "lake/a"}) == 2
+    assert indexed.profiles.copies() == {}
+    assert indexed.access.of_tables()["lake/c"].family == "lake/a"
+    assert noted({}) == 2
 
 
 def test_fingerprints_are_those_of_searchable_tables_and_leave_with_them(indexed):

@@ -1,4 +1,4 @@
-"""Copies are one result, and a backup stands behind what it is of, unless somebody asks for it."""
+"""Copies and families are one result, and a backup stands behind what it is of."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -223,3 +223,66 @@ def test_trust_moves_no_confidence(shop):
         }
     for one in after:
         assert one.parts.lexical + one.parts.semantic + one.parts.trust == pytest.approx(one.score)
+
+
+YEARS = range(2001, 2031)
+
+
+@pytest.fixture
+def years(shop):
+    """The shop with a table a year, which leaves little room for others, and one more."""
+    for year in YEARS:
+        facts = TableFacts(family="lake/sales/paid_2001")
+        shop.add(f"lake/sales/paid_{year}", QUESTION, facts, rows=(("1", f"Ann {year}", "2"),))
+    shop.add("lake/far/bills", "amount of a bill", columns=("bill",), rows=())
+    return shop
+
+
+def families(shop, question=QUESTION, **options):
+    return {one.table_id: one.family for one in shop.engine.ask(question, **options)}
+
+
+def test_a_family_is_one_result_with_its_newest_member(years):
+    found = years.engine.ask(QUESTION, k=3, n=1)
+    (one,) = [one for one in found if one.family is not None]
+    family = one.family
+
+    assert one.table_id == "lake/sales/paid_2030"
+    assert {"lake/sales/orders", "lake/far/bills"} <= {one.table_id for one in found}
+    assert (family.name, family.tables) == ("lake/sales/paid_*", len(YEARS))
+    assert (family.first, family.last) == ("lake/sales/paid_2001", "lake/sales/paid_2030")
+    assert family.members[0] == "lake/sales/paid_2029"
+    assert one.to_dict()["family"]["tables"] == len(YEARS)
+
+
+def test_the_member_that_a_question_names_is_shown_with_the_others_that_it_names(years):
+    found = families(years, f"{QUESTION} in 2007 and 2003")
+
+    assert [one for one in found if "paid" in one] == ["lake/sales/paid_2007"]
+    assert found["lake/sales/paid_2007"].members == ("lake/sales/paid_2003",)
+    assert next(iter(families(years, "paid_2004"))) == "lake/sales/paid_2004"
+    assert next(iter(families(years, "what Ann 2005 paid"))) == "lake/sales/paid_2005"
+
+
+def test_members_that_a_filter_names_are_results_of_their_own(years):
+    two = ("lake/sales/paid_2002", "lake/sales/paid_2009")
+    assert families(years, where=IndexFilter(tables=two)) == dict.fromkeys(two)
+
+
+def test_members_that_the_asker_may_not_see_are_neither_named_nor_counted(years):
+    for year in YEARS[3:]:
+        facts = TableFacts(readers=("boss",), family="lake/sales/paid_2001")
+        years.index.set_facts({f"lake/sales/paid_{year}": facts})
+    clerk = families(years, f"{QUESTION} in 2007", where=IndexFilter(readers=("clerk",)))
+    family = clerk["lake/sales/paid_2003"]
+
+    assert (family.tables, family.last) == (3, "lake/sales/paid_2003")
+    assert "2007" not in str(clerk)
+    hidden = TableFacts(readers=("boss",), family="lake/sales/paid_2001")
+    years.index.set_facts(dict.fromkeys((f"lake/sales/paid_{one}" for one in (2001, 2002)), hidden))
+    assert families(years, where=IndexFilter(readers=("clerk",)))["lake/sales/paid_2003"] is None
+
+
+def test_sets_of_tables_are_made_of_several_members(years):
+    groups = years.engine.find_groups(QUESTION, k=10)
+    assert len([one for one in groups if "lake/sales/paid" in one.tables[0]]) == 5

@@ -18,6 +18,7 @@ from pneuma_assets.core.index.base import (
     SideScores,
     TableScores,
     is_seen,
+    let_through,
 )
 from pneuma_assets.core.index.cache import LruCache
 from pneuma_assets.core.index.elastic.client import Answer, Transport
@@ -84,13 +85,20 @@ class AccessFilters:
         """Return the filter for who asks as these; none for who may see all."""
         if readers is None:
             return []
-        state = opened.state.incarnation, opened.state.version
 
         def made() -> Search:
-            facts = self._facts.get(state, lambda: facts_at(self._transport, opened))
+            facts = self.facts(opened)
             return filter_of((i for i, one in facts.items() if is_seen(one.facts, readers)), facts)
 
-        return [self._filters.get((*state, frozenset(readers)), made)]
+        return [self._filters.get((*_version(opened), frozenset(readers)), made)]
+
+    def facts(self, opened: Opened) -> Mapping[str, FactsRecord]:
+        """Return the facts of all tables of a state."""
+        return self._facts.get(_version(opened), lambda: facts_at(self._transport, opened))
+
+
+def _version(opened: Opened) -> tuple[str, int]:
+    return opened.state.incarnation, opened.state.version
 
 
 def filter_of(wanted: Iterable[str], every: Iterable[str]) -> Search:
@@ -214,9 +222,23 @@ class Searcher:
                     found[some[place]].append(unescape(hit["sort"][0]))
         return found
 
+    def members(self, families: Sequence[str]) -> dict[str, list[str]]:
+        """Return the tables of each of these families."""
+        facts = self.transport.at_newest(self.access.facts)
+        seen = (i for i, one in facts.items() if is_seen(one.facts, self.where.readers))
+        found: dict[str, list[str]] = {family: [] for family in families}
+        for table_id in let_through(self.where, seen):
+            if (family := facts[table_id].facts.family) in found:
+                found[family].append(table_id)
+        return found
+
     def _filters(self, opened: Opened) -> tuple[Filters, Filters]:
         """Return what lets through the blocks of the filter, and its tables of whatever kinds."""
         seen = [*opened.state.visible(), *self.access.of(opened, self.where.readers)]
+        if self.where.but_families:
+            facts, families = self.access.facts(opened), set(self.where.but_families)
+            wanted = (i for i, one in facts.items() if one.facts.family not in families)
+            seen.append(filter_of(wanted, facts))
         tables = where_filters(replace(self.where, kinds=()))
         return [*seen, *where_filters(self.where)], [*seen, *tables]
 

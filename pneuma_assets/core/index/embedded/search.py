@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import nsmallest
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,14 @@ class View:
                 found[terms[place]].extend(ids)
         return found
 
+    def members(self, families: Sequence[str]) -> dict[str, list[str]]:
+        """Return the tables of each of these families."""
+        ids, known = self.snapshot.table_ids, self.snapshot.families
+        return {
+            family: [ids[place] for place in known.get(family, ()) if self._tables[place]]
+            for family in families
+        }
+
     def kinds(self) -> frozenset[DocumentKind]:
         """Return the kinds of all living blocks."""
         names = list(self.snapshot.kinds)  # a kind's number is its place; later ones may follow
@@ -113,6 +122,10 @@ class View:
         if self.where.sources:
             wanted, sources = set(self.where.sources), self.snapshot.sources
             mask = mask & np.fromiter((one in wanted for one in sources), np.bool_, len(sources))
+        if self.where.but_families:
+            mask = mask.copy()
+            for family in self.where.but_families:
+                mask[list(self.snapshot.families.get(family, ()))] = False
         return mask
 
     @cached_property
@@ -195,8 +208,8 @@ class View:
             places = np.flatnonzero(self._tables & (scores > 0))
             places = places[_highest(scores[places], limit)]
             found = zip(places.tolist(), scores[places].tolist(), strict=True)
-            hits = [TableHit(ids[place], score) for place, score in found]
-            ranked[name] = sorted(hits, key=lambda hit: (-hit.score, hit.table_id))[:limit]
+            best = nsmallest(limit, ((-score, ids[place]) for place, score in found))
+            ranked[name] = [TableHit(table_id, -score) for score, table_id in best]
         return {name: hits for name, hits in ranked.items() if hits}
 
     def _scores(self, question: Question, block_ids: Sequence[str]) -> dict[str, SideScores]:

@@ -131,6 +131,15 @@ class Snapshot:
         return dict(zip(keys, places.tolist(), strict=True))
 
     @cached_property
+    def families(self) -> Mapping[str, Sequence[int]]:
+        """The places of the living tables of each family, by its first member."""
+        found: dict[str, list[int]] = {}
+        for key, place in self.by_key.items():
+            if (family := self.facts.by_key[key].facts.family) is not None:
+                found.setdefault(family, []).append(place)
+        return found
+
+    @cached_property
     def sources(self) -> Sequence[str]:
         """The source of each table."""
         return list(map(source_of, self.table_ids))

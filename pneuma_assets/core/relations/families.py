@@ -1,0 +1,149 @@
+"""Families of tables: one thing in parts, a year, a day, a region or a number each.
+
+Members lie in one place, are called the same but for what tells the parts apart, and have nearly
+the same columns.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from os.path import commonprefix
+
+from pneuma_assets.core.relations.part_names import is_period, told_in
+from pneuma_assets.core.terms.fields import name_parts
+
+COLUMNS_ALIKE = 0.8
+"""Of the columns of two members, the share that both have: a new year often has a new column."""
+
+_DENSE = 0.75
+"""Of the numbers from the first to the last, the share that there is where they count parts. Others
+are names: `order_17` and `order_245`, estimates of 1, 3 and 5 years."""
+
+_MOST_COMPARED = 8
+"""Families of one name, by other columns each, with which a table is compared."""
+
+_MOST_NUMBERS = 8
+"""Of a name, the last ones."""
+
+
+def find_families(columns: Mapping[str, Set[int]]) -> dict[str, str]:
+    """Return of each table that is in a family the family's first member, which names it.
+
+    So whoever adds a member leaves what is known of the others as it is. Years, dates, months and
+    regions tell members apart together (`sales_ca_2019`), beside them one number, by which most are
+    together: `level1_r4` goes with `level1_r5`.
+
+    Args:
+        columns: Of every table, what tells its columns' names from others.
+    """
+    named: dict[str, dict[str, int | None]] = defaultdict(dict)
+    for table_id in sorted(one for one, some in columns.items() if some):
+        for name, number in _names_of_series(table_id):
+            named[name][table_id] = number
+    groups = [
+        (some, numbers)
+        for numbers in map(_of_one_kind, named.values())
+        for some in _of_like_columns(numbers, columns)
+    ]
+    found: dict[str, str] = {}
+    for some, numbers in sorted(groups, key=lambda group: (-len(group[0]), group[0][0])):
+        left = [one for one in some if one not in found]
+        counted = {numbers[one] for one in left}
+        if len(left) > 1 and len(counted) >= _DENSE * (1 + max(counted) - min(counted)):
+            found |= dict.fromkeys(left, left[0])
+    return found
+
+
+def _of_one_kind(numbers: Mapping[str, int | None]) -> dict[str, int]:
+    """Return tables of one name without those that most are told apart otherwise from.
+
+    Among ten thousand numbered tables 1984 is no year.
+    """
+    counted = {table_id: number for table_id, number in numbers.items() if number is not None}
+    if 2 * len(counted) > len(numbers):
+        return counted
+    return {table_id: 0 for table_id in numbers if table_id not in counted}
+
+
+def _of_like_columns(
+    table_ids: Mapping[str, int], columns: Mapping[str, Set[int]]
+) -> list[list[str]]:
+    """Return tables of one name in groups of nearly the same columns as their first one's."""
+    groups: list[list[str]] = []
+    for one in table_ids:
+        mine = columns[one]
+        for group in groups[:_MOST_COMPARED]:
+            theirs = columns[group[0]]
+            if len(mine & theirs) >= COLUMNS_ALIKE * len(mine | theirs):
+                group.append(one)
+                break
+        else:
+            groups.append([one])
+    return [group for group in groups if len(group) > 1]
+
+
+@lru_cache(maxsize=65_536)
+def is_part(table_id: str) -> bool:
+    """Tell whether a table may be in a family, by its name."""
+    return next(_names_of_series(table_id), None) is not None
+
+
+def _names_of_series(table_id: str) -> Iterator[tuple[str, int | None]]:
+    """Yield the names of families that a table may be in, and its number there if it has one."""
+    *places, own = table_id.split("/")
+    within = ["*" if is_period(place) else place for place in places[1:]]
+    text = " ".join(name_parts(own))
+    told = told_in(own)
+    numbers = [one for one in told if one["number"]][-_MOST_NUMBERS:]
+    named = [one for one in told if not one["number"]]
+    if named or "*" in within:
+        yield "/".join([*places[:1], *within, _starred(text, named)]), None
+    for number in numbers:
+        stars = sorted([*named, number], key=re.Match.start)
+        yield "/".join([*places[:1], *within, _starred(text, stars)]), int(number[0])
+
+
+def _starred(text: str, parts: Sequence[re.Match[str]]) -> str:
+    ends = [0, *(part.end() for part in parts)]
+    starts = [*(part.start() for part in parts), len(text)]
+    return "*".join(text[end:start] for end, start in zip(ends, starts, strict=True))
+
+
+def name_of_family(table_ids: Sequence[str]) -> str:
+    """Return what some tables' ids have in common, with a star for the rest: `shop/orders_*`."""
+    head = commonprefix(table_ids)  # noqa: RUF071 (of texts, not of paths)
+    tail = commonprefix([one[len(head) :][::-1] for one in table_ids])[::-1]  # noqa: RUF071
+    if table_ids[0][len(head) : len(head) + 1].isdigit():  # 2019 and 2020 have 20 in common
+        head = head.rstrip("0123456789")
+    return f"{head}*{tail.lstrip('0123456789')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What a table is a member of, as far as the asker may see it.
+
+    Attributes:
+        name: What its members are called, a star for what tells them apart.
+        tables: How many members there are.
+        first: The oldest member, or that of the lowest number.
+        last: The newest, or that of the highest.
+        members: The others that the question means, the newest first; `MOST_NAMED` at most.
+    """
+
+    name: str
+    tables: int
+    first: str
+    last: str
+    members: tuple[str, ...] = ()
+
+
+MOST_NAMED = 20
+
+
+def family_of(table_id: str, members: Sequence[str], named: Sequence[str]) -> Family:
+    """Return a table's family, whose `members` are given newest first, as those it means are."""
+    others = [one for one in named[: MOST_NAMED + 1] if one != table_id][:MOST_NAMED]
+    name = name_of_family(members)
+    return Family(name, len(members), members[-1], members[0], tuple(others))

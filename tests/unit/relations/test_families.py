@@ -1,0 +1,125 @@
+"""Which tables are parts of one thing, and which of them a question means."""
+
+import time
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pneuma_assets.core.relations.families import family_of, find_families, name_of_family
+from pneuma_assets.core.relations.part_names import meant, order_of
+
+DAYS = [f"web/ga/ga_sessions_2017{month}{day:02}" for month in ("07", "08") for day in (1, 2, 30)]
+STATES = ["shop/orders_ca", "shop/orders_or", "shop/orders_tx", "shop/orders_new_york"]
+
+
+def families(*names: str, columns=frozenset(range(10)), **other: frozenset[int]):
+    return find_families({name: other.get(name, columns) for name in names})
+
+
+@pytest.mark.parametrize(
+    ("names", "name"),
+    [
+        (["s/sales_2019", "s/sales_2020", "s/sales_2022"], "s/sales_*"),
+        (["s/a/water-testing-2002", "s/a/water-testing-2003"], "s/a/water-testing-*"),
+        (["s/gsod1929", "s/gsod1930"], "s/gsod*"),
+        (["s/2019/sales", "s/2020/sales"], "s/*/sales"),
+        (["s/salesJan2019", "s/salesFeb2019", "s/salesJan2020"], "s/sales*"),
+        (["s/part-0001", "s/part-0002", "s/part-0004", "s/part-0003"], "s/part-*"),
+        (["s/level1_r3", "s/level1_r4", "s/level1_r5"], "s/level1_r*"),
+        (["s/2019_q1", "s/2019_q2", "s/2020_q1"], "s/*"),
+        (DAYS, "web/ga/ga_sessions_*"),
+        (STATES, "shop/orders_*"),
+    ],
+)
+def test_parts_of_one_thing_are_a_family(names, name):
+    assert families(*names) == dict.fromkeys(sorted(names), min(names))
+    assert name_of_family(names) == name
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["s/orders", "s/orders_2020"],
+        ["s/sales_2019", "s/returns_2020"],
+        ["s/a/sales_2019", "s/b/sales_2020"],
+        ["s/sales_2019", "t/sales_2020"],
+        ["s/order_17", "s/order_245"],
+        ["s/cbsa_1yr", "s/cbsa_3yr", "s/cbsa_5yr"],
+        ["s/no2_summary", "s/so2_summary"],
+        ["s/phases", "s/cities"],
+        ["s/plan_a", "s/plan_b"],
+        ["s/2-1801-2", "s/2-9824-1"],
+        ["s/1984", "s/1985", "s/2275", "s/10655", "s/77"],
+    ],
+)
+def test_others_are_none(names):
+    assert families(*names) == {}
+
+
+def test_members_have_nearly_the_same_columns():
+    newer, other = frozenset(range(1, 11)), frozenset(range(5, 15))
+    names = ["s/sales_2018", "s/sales_2019", "s/sales_2020", "s/sales_2021", "s/sales_2022"]
+    columns = {"s/sales_2019": newer, "s/sales_2021": other, "s/sales_2022": other}
+    found = families(*names, **columns)
+    assert found == dict.fromkeys(names[:3], names[0]) | dict.fromkeys(names[3:], names[3])
+    assert families(*names[:2], columns=frozenset()) == {}
+
+
+def test_a_new_member_changes_nothing_of_the_others():
+    assert families(*DAYS).items() <= families(*DAYS, "web/ga/ga_sessions_20170831").items()
+
+
+@pytest.mark.parametrize(
+    ("question", "days"),
+    [
+        ("How many sessions were there in August 2017?", DAYS[3:]),
+        ("sessions of 2017-07-30", DAYS[2:3]),
+        ("sessions on August 1, 2017", DAYS[3:4]),
+        ("sessions on 2 jul 2017", DAYS[1:2]),
+        ("sessions in 2017", DAYS),
+        ("sessions in 2018", DAYS),
+        ("the 2 longest sessions", DAYS),
+    ],
+)
+def test_a_question_means_the_days_that_it_names(question, days):
+    assert meant(question, DAYS) == days
+
+
+@pytest.mark.parametrize(
+    ("question", "states"),
+    [
+        ("orders in California", STATES[:1]),
+        ("orders from TX or CA", [STATES[0], STATES[2]]),
+        ("orders in new york", STATES[3:]),
+        ("orders or returns", STATES),
+    ],
+)
+def test_a_question_means_the_states_that_it_names(question, states):
+    assert meant(question, STATES) == states
+
+
+def test_members_are_ordered_by_what_their_names_say():
+    names = ["s/a_2019_feb", "s/a_2018_mar", "s/a_2019_jan", "s/a_2019_10", "s/a_2019_9"]
+    assert sorted(names, key=order_of) == [names[i] for i in (1, 4, 2, 0, 3)]
+    family = family_of(names[0], sorted(names, key=order_of, reverse=True), [names[2], names[0]])
+    assert (family.tables, family.first, family.last) == (5, names[1], names[3])
+    assert (family.name, family.members) == ("s/a_*", (names[2],))
+
+
+@given(st.lists(st.text(), max_size=8), st.text())
+def test_any_names_and_questions_are_read(names, question):
+    found = families(*names)
+    assert found.keys() <= set(names)
+    assert set(meant(question, names)) <= set(names)
+
+
+def test_ten_thousand_shards_and_hostile_names_take_no_longer_than_they_must():
+    first = date(1990, 1, 1)
+    shards = [f"s/events_{first + timedelta(days):%Y%m%d}" for days in range(10_000)]
+    hostile = ["s/" + "1a" * 50_000, "s/" + "2017 " * 20_000, "s/" + "9" * 100_000]
+    began = time.process_time()
+    assert len(families(*shards, *hostile)) == len(shards)
+    meant("events of May 2011", shards)
+    assert time.process_time() - began < 20.0
