@@ -81,9 +81,10 @@ class _Names:
         self._aliases = {one.name.lower() for one in tree.find_all(exp.TableAlias)}
         self._with = {one.alias.lower() for one in tree.find_all(exp.CTE)}
         self._free = (name for n in range(1_000) if (name := f"_q_{n}") not in self._aliases)
-        said = {node.name.lower() for node in tree.find_all(exp.Table)}
-        named = (one for one in tables if not said.isdisjoint(_names_of(one)))
-        self._own = Counter(one.place[1].lower() for one in named)
+        nodes = list(tree.find_all(exp.Table))
+        self._said = {one.name.lower() for one in nodes}
+        meant = {id(one): one for one in map(self._meant, nodes) if one is not None}
+        self._own = Counter(one.place[1].lower() for one in meant.values())
 
     def _key(self, name: str, quoted: bool = True) -> str:
         """Return how a name is compared, and shown where it is none of a table."""
@@ -175,6 +176,8 @@ class _Names:
             node.meta[FOUND] = None
             return given(node, known[node.name].columns, known[node.name].query)
         table, alias = self._meant(node), node.args.get("alias")
+        if table is None:
+            unknown_table(node, self._tables)
         if alias is not None and alias.columns:  # the engine counts hidden columns, too
             refuse(Guard.COLUMN, "columns of a table are not named anew behind its name; "
                    "name them in SELECT by AS")  # fmt: skip
@@ -183,7 +186,8 @@ class _Names:
         if not schema and lower in self._with - {table.name.lower()}:
             refuse(Guard.TABLE, f"WITH calls {own[:60]!r} what a table is called; rename it")
         name = node.alias_or_name
-        plain = alias is None and lower not in self._aliases and self._own[lower] == 1
+        others = self._aliases | (self._said - {name.lower()})
+        plain = alias is None and lower not in others and self._own[lower] == 1
         called = own if plain else name
         node.meta[FOUND] = table
         node.set("this", exp.to_identifier(own, quoted=True))
@@ -193,15 +197,13 @@ class _Names:
         spelled = self._spelled[id(table)]
         return Relation(name, called, tuple(spelled), None, table, spelled)
 
-    def _meant(self, node: exp.Table) -> ReadTable:
+    def _meant(self, node: exp.Table) -> ReadTable | None:
         above, name = node.db.lower(), node.name.lower()
         for table in self._tables:
             if name == table.name.lower() and above in ("", table.schema.lower()):
                 return table
-        for table in self._tables:
-            if tuple(map(str.lower, table.place)) == (above, name):
-                return table
-        return unknown_table(node, self._tables)
+        places = (one for one in self._tables if tuple(map(str.lower, one.place)) == (above, name))
+        return next(places, None)
 
     def _expressions(self, value: object, scopes: Sequence[Scope]) -> None:
         """Look up the names in parts of a query, those of queries in them, too."""
@@ -232,7 +234,7 @@ class _Names:
             named = next((one for one in relations if one.name == column.table), None)
             if named is None:
                 unknown_relation(column.table, [one.name for one in relations])
-            self._bind(column, named)
+            self._bind(column, named, scopes)
         elif not is_result(column, scopes[0]) and not self._is_found(column, scopes):
             unknown_column(column.name, relations, self._tables)
 
@@ -244,14 +246,15 @@ class _Names:
                 made = scope.merged[name].copy()
                 named = isinstance(column.parent, exp.Select) and isinstance(made, exp.Coalesce)
                 column.replace(exp.alias_(made, name, quoted=True, copy=False) if named else made)
-                self._expressions(made, scopes[at:])
+                for one in list(made.find_all(exp.Column)):
+                    self._bind(one, scope.relations[one.table], scopes)
                 return True
             having = [one for one in scope.relations.values() if name in one.times]
             if len(having) > 1:
                 names = ", ".join(repr(one.name) for one in having)
                 refuse(Guard.COLUMN, f"{names} have {name[:60]!r}; name the one you mean")
             if having:
-                self._bind(column, having[0])
+                self._bind(column, having[0], scopes)
                 return True
             if at or name not in scope.given:
                 continue
@@ -275,11 +278,15 @@ class _Names:
         column.replace(exp.Dot(this=inner, expression=field))
         return inner
 
-    def _bind(self, column: exp.Column, relation: Relation) -> None:
+    def _bind(self, column: exp.Column, relation: Relation, scopes: Sequence[Scope]) -> None:
         """Let a column say of what it is, as that is called, and be spelled as it is kept."""
-        name = column.name
+        name, called = column.name, relation.called.lower()
         if not name or name not in relation.times:
             unknown_column(name, [relation], self._tables)
+        seen = (one for scope in scopes for one in scope.relations.values())
+        if next((one for one in seen if one.called.lower() == called), None) is not relation:
+            twice = f"queries within each other call two things {relation.called[:60]!r}"
+            refuse(Guard.COLUMN, f"{twice}; give one of them another name")
         column.meta[FOUND] = None
         column.set("table", exp.to_identifier(relation.called, quoted=True))
         if relation.table is None:
@@ -290,7 +297,3 @@ class _Names:
             column.this.set("this", kept)
             if isinstance(column.parent, exp.Select):
                 column.replace(exp.alias_(column.copy(), name, quoted=True))
-
-
-def _names_of(table: ReadTable) -> set[str]:
-    return {table.name.lower(), table.place[1].lower()}

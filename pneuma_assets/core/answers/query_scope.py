@@ -52,8 +52,8 @@ def is_result(column: exp.Column, scope: Scope) -> bool:
     ):
         return False
     if isinstance(query, exp.Select) and scope.results.count(name) > 1:
-        first, *others = [one.unalias() for one in query.selects if one.alias_or_name == name]
-        if any(one != first for one in others):
+        same = [one.unalias() for one in query.selects if one.alias_or_name == name]
+        if len(same) < scope.results.count(name) or any(one != same[0] for one in same):
             refuse(Guard.COLUMN, f"several results are called {name[:60]!r}; order by one")
     column.meta[FOUND] = None
     return True

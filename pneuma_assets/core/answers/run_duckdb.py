@@ -232,28 +232,20 @@ def _rows(reply: Mapping[str, Any]) -> StatementRows:
 
 
 _Type = exp.DataType.Type
-
 _SPELLED = {"mssql": "tsql", "postgresql": "postgres"}
 """Engines that sqlglot calls otherwise than SQLAlchemy."""
-
+_DAYS = {_Type.DATE, _Type.DATE32}
 _MEANT = {
     **dict.fromkeys(exp.DataType.REAL_TYPES, "DECIMAL"),  # sums of cents are exact
     **dict.fromkeys((_Type.FLOAT, _Type.DOUBLE, _Type.UDOUBLE, _Type.DECFLOAT), "DOUBLE"),
     **dict.fromkeys(exp.DataType.INTEGER_TYPES - {_Type.BIT}, "BIGINT"),
     **dict.fromkeys((_Type.SMALLSERIAL, _Type.SERIAL, _Type.BIGSERIAL, _Type.YEAR), "BIGINT"),
-    **dict.fromkeys((_Type.DATE, _Type.DATE32), "DATE"),
     # Those with a zone, too: `TIMESTAMP` is tried first, and loses no zone that a cell has.
-    **dict.fromkeys(
-        (
-            _Type.DATETIME, _Type.DATETIME2, _Type.DATETIME64, _Type.SMALLDATETIME, _Type.TIMESTAMP,
-            _Type.TIMESTAMPLTZ, _Type.TIMESTAMPNTZ, _Type.TIMESTAMPTZ, _Type.TIMESTAMP_MS,
-            _Type.TIMESTAMP_NS, _Type.TIMESTAMP_S,
-        ),
-        "TIMESTAMP",
-    ),
+    **dict.fromkeys(exp.DataType.TEMPORAL_TYPES - _DAYS - {_Type.TIMETZ}, "TIMESTAMP"),
+    **dict.fromkeys(_DAYS, "DATE"),
     _Type.BOOLEAN: "BOOLEAN",
     _Type.TIME: "TIME",
-}  # fmt: skip
+}
 """To which of `CANDIDATES` texts of a type are cast; those of others stay text."""
 
 

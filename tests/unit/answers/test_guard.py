@@ -256,6 +256,11 @@ def test_names_that_a_query_is_given_replace_those_of_its_first_results():
         "SELECT (p).email FROM people AS p",
         "SELECT (SELECT d.v FROM (SELECT p.email AS v) AS d, (SELECT 1 AS email) AS p)"
         " FROM people AS p",
+        "SELECT (SELECT max(email) FROM people AS q) FROM (SELECT 1 AS email) AS q",
+        "SELECT 1 FROM (SELECT 'a' AS email) AS people WHERE EXISTS"
+        " (SELECT 1 FROM people WHERE email = 'a')",
+        "SELECT (SELECT max(email) FROM people AS q) FROM (SELECT 1 AS email) AS q"
+        " JOIN (SELECT 1 AS email) AS r USING (email)",
     ],
 )
 def test_no_name_leads_to_a_hidden_column(sql):
@@ -303,6 +308,17 @@ def test_what_a_star_and_natural_stand_for_is_bounded(sql):
     with pytest.raises(SqlRefusedError) as caught:
         checked(sql, [wide], "duckdb", 10)
     assert caught.value.guard == Guard.SIZE
+
+
+def test_a_name_of_its_own_takes_no_column_of_another_table():
+    """Where they lie, both tables of the two queries are called people."""
+    mine = ReadTable("told", ("email",), own=("s", "people"))
+    other = ReadTable("people", ("id",), "t", hidden=("email",))
+    sql = "SELECT 1 FROM told WHERE EXISTS (SELECT 1 FROM people WHERE {}email = 'a')"
+    for column in ("", "told."):
+        found = checked(sql.format(column), [mine, other], "postgres", 10)
+        assert found.sql.endswith(""""told"."email" = 'a')""")
+        assert found.columns == (("told", "email"),)
 
 
 YEARS = (ReadTable("aa", ("Year",)), ReadTable("bb", ("year", "n"), own=("Own", "BB")))
