@@ -42,6 +42,8 @@ class Weights(Section):
     """How much of the question the names of the table and of its columns say; not scaled."""
     place: float = Field(0.35, ge=0.0, le=1.0)
     """How much of it the best two tables of the same schema or folder say together."""
+    rare: float = Field(0.40, ge=0.0, le=1.0)
+    """Words that are no common English and that few tables hold; not scaled."""
 
 
 class QueryOptions(QueryConfig):

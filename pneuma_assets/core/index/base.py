@@ -36,6 +36,7 @@ from pneuma_assets.core.terms.fields import (
     header_terms,
     query_terms,
 )
+from pneuma_assets.core.terms.rare_words import Place, places_of
 from pneuma_assets.core.text.analysis import Analyzer
 
 K1, B = 1.2, 0.75
@@ -47,6 +48,9 @@ MAX_FILTERED = 10_000
 
 MAX_VALUES = 1_000
 """Values that one call looks up."""
+
+MOST_HOLDERS = 3
+"""Tables that may hold a word for it to tell them from all others."""
 
 _CHARACTERS = 1_000
 """So much evidence is worth a block, whose text and vector are two to three kilobytes."""
@@ -60,13 +64,15 @@ class IndexQuery:
     """One question as an index sees it; a side that is None is not searched.
 
     `evidence` is searched in every field of the tables' evidence. `silent` are kinds of documents
-    whose words are not looked through; their meaning is.
+    whose words are not looked through; their meaning is. `sought` are words and names of which it
+    is asked which tables hold them (`SideHits.holders`).
     """
 
     text: str | None
     vector: Vector | None
     evidence: str | None = None
     silent: tuple[DocumentKind, ...] = ()
+    sought: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +175,14 @@ class SideHits:
         semantic: The best blocks by their meaning, likewise.
         fields: The best tables of each field in which any has a term of the question; ties are
             broken by table id, ascending.
+        holders: Of each word sought that one to `MOST_HOLDERS` tables hold, all of them, ascending;
+            a table holds what stands in its names, its rows or any of its blocks.
     """
 
     lexical: Sequence[Hit] = ()
     semantic: Sequence[Hit] = ()
     fields: Mapping[Field, Sequence[TableHit]] = field(default_factory=dict)
+    holders: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +244,7 @@ class Question:
     fields: Mapping[Field, Sequence[str]]
     silent: Sequence[DocumentKind] = ()
     headers: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    sought: Mapping[str, Sequence[Place]] = field(default_factory=dict)
 
 
 class Searcher(Protocol):
@@ -511,7 +521,11 @@ class SearchIndex(ABC):
             terms, asked, headers = _terms_of(self.analyzer, query.text, query.evidence)
             found = {name: some for name, some in asked.items() if some and name in fields}
             shown = headers if Field.HEADERS in fields else {}
-            questions.append(Question(terms, vector, found, query.silent, shown))
+            sought = {
+                word: [one for one in places_of(word, self.analyzer) if one[0] in {None, *fields}]
+                for word in query.sought
+            }
+            questions.append(Question(terms, vector, found, query.silent, shown, sought))
         return questions
 
 

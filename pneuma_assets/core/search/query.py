@@ -34,6 +34,7 @@ from pneuma_assets.core.search.results import (
 )
 from pneuma_assets.core.search.table_search import SILENT, TableSearch
 from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.rare_words import sought_words
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 _LEAST_COSINE = 0.4
@@ -275,7 +276,10 @@ class QueryEngine:
             return [
                 Found(one) for one in self._block_search.answer(queries, k, n, alpha, model, where)
             ]
-        queries = [IndexQuery(text, vector, text, SILENT) for text, vector in pairs]
+        queries = [
+            IndexQuery(text, vector, text, SILENT, sought_words(text, self._analyzer))
+            for text, vector in pairs
+        ]
         return self._table_search.answer(queries, options, model, where, of_family)
 
     def _needed(

@@ -220,6 +220,7 @@ def _with_copies(
         _first_texts(side.lexical, limit),
         _first_texts(side.semantic, limit),
         {field: hits[:limit] for field, hits in side.fields.items()},
+        side.holders,
     )
 
 

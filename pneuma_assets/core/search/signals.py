@@ -15,7 +15,7 @@ from pneuma_assets.core.index.base import Hit, SideHits, TableScores
 from pneuma_assets.core.relations.families import Family
 from pneuma_assets.core.search.retrieve import weight
 
-MEANING, WORDS, COVERAGE, PLACE = "meaning", "words", "coverage", "place"
+MEANING, WORDS, COVERAGE, PLACE, RARE = "meaning", "words", "coverage", "place", "rare"
 """The signals that are no field of a table's evidence."""
 
 MOST_TABLES = 1_000
@@ -58,6 +58,7 @@ def proposed_tables(side: SideHits, most: int = MOST_TABLES) -> list[str]:
         [hit.block.table_id for hit in side.lexical],
         [hit.block.table_id for hit in side.semantic],
         *([hit.table_id for hit in hits] for hits in side.fields.values()),
+        *side.holders.values(),
     ]
     places: dict[str, int] = {}
     for ranking in rankings:
@@ -71,9 +72,9 @@ def rank_tables(
 ) -> list[RankedTable]:
     """Return the candidates, best first, equal ones by table id.
 
-    Each signal is scaled by its best value among the candidates, so that its worth does not depend
-    on how rare words are in this lake; one that none has, such as the words of documents where
-    there are none, counts for nothing. A text that several candidates say counts less, as in
+    Each signal but `RARE` is scaled by its best value among the candidates, so that its worth does
+    not depend on how rare words are in this lake; one that none has, such as the words of documents
+    where there are none, counts for nothing. A text that several candidates say counts less, as in
     `retrieve.weight`, also where it is the best there is: what a folder's README says tells no
     table of it from the others.
 
@@ -94,6 +95,11 @@ def rank_tables(
     best = {name: max((one.get(name, 0.0) for one in alone), default=0.0) for name in given}
     if best.get(COVERAGE, 0.0) > 0:
         best[COVERAGE] = 1.0  # a share of the question, which means the same in every answer
+    rare = rarity(side)
+    if rare.keys() & raw.keys():
+        best[RARE] = 1.0  # likewise
+        for table_id in rare.keys() & raw.keys():
+            raw[table_id][RARE] = rare[table_id]
     wanted = {name: value for name, value in given.items() if best[name] > 0}
     total = sum(wanted.values()) or 1.0
     parts = {
@@ -126,6 +132,20 @@ def _raw(
             tables = len(set(sharing.get(hit.block.text, ())))
             raw[name] = max(0.0, hit.score) * weight(max(1, tables), max(1, among))
     return raw
+
+
+def rarity(side: SideHits) -> dict[str, float]:
+    """Return what the rare words of the question that each table holds say for it, 0 to 1.
+
+    BM25 adds up all words, so many common ones outweigh the one that a table alone has. Here a word
+    that a table alone holds halves what is left of the doubt, one of three tables a third as well,
+    whatever else the question says.
+    """
+    held: dict[str, float] = defaultdict(float)
+    for tables in side.holders.values():
+        for table_id in tables:
+            held[table_id] += 1 / len(tables)
+    return {table_id: 1 - 2**-one for table_id, one in held.items()}
 
 
 def _sharing(found: Mapping[str, TableScores], side: SideHits) -> dict[str | None, set[str]]:

@@ -87,6 +87,11 @@ def query_name_terms(asked: Parts) -> list[str]:
     return _first(chain.from_iterable(terms))
 
 
+def names_with(parts: Parts) -> list[str]:
+    """Return the terms of tables and columns of which this is the name, or some words of it."""
+    return [term for kind in "tc" for term in (_whole(kind, parts), _run(kind, parts)) if parts]
+
+
 def _first(terms: Iterable[str]) -> list[str]:
     found: dict[str, None] = {}
     for term in terms:

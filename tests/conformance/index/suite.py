@@ -8,6 +8,7 @@ from tests.conformance.index.access import AccessConformance
 from tests.conformance.index.evidence import EvidenceConformance
 from tests.conformance.index.evidence_scores import EvidenceScoresConformance
 from tests.conformance.index.facts import FactsConformance
+from tests.conformance.index.holders import HoldersConformance
 from tests.conformance.index.holding import HoldingConformance
 from tests.conformance.index.hostile import HostileConformance
 from tests.conformance.index.readers import ReadersConformance
@@ -27,6 +28,7 @@ class SearchIndexConformance(
     EvidenceScoresConformance,
     FactsConformance,
     HoldingConformance,
+    HoldersConformance,
     AccessConformance,
 ):
     """All parts of the suite."""

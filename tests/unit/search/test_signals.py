@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.config.query import Weights
 from pneuma_assets.core.index.base import SideHits, TableScores
-from pneuma_assets.core.search.rerank import with_trust
-from pneuma_assets.core.search.signals import rank_tables
+from pneuma_assets.core.search.rerank import with_rare_words, with_trust
+from pneuma_assets.core.search.signals import RankedTable, proposed_tables, rank_tables, rarity
 from pneuma_assets.core.search.table_search import _parts
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.fields import Field
@@ -36,3 +36,36 @@ def shown(weights: dict[str, float], trust: float) -> list[float]:
 @example({"names": 0.1, "values": 0.7, "rows": 0.1, "cells": 0.1, "pairs": 0.7}, 0.0)
 def test_no_score_is_beyond_its_bounds(weights, trust):
     assert all(0.0 <= value <= 1.0 for value in shown(weights, trust))
+
+
+def test_a_word_that_one_table_holds_counts_whatever_else_is_asked():
+    side = SideHits(holders={"zyx": ["a"], "qwv": ["a", "b", "c"], "vbn": ["b"]})
+    held = rarity(side)
+    assert held["a"] == held["b"] > 0.5 > held["c"] > 0
+    found = {"a": TableScores(fields={Field.VALUES: 1.0}), "d": SURE, "e": SURE}
+    (first, *_, last) = rank_tables(found, Weights(), SideHits(holders={"zyx": ["a"]}))
+    assert (first.table_id, last.table_id) == ("d", "a")
+    assert "rare" not in first.signals
+    assert last.signals["rare"] > 0.05
+    alone = rank_tables(found, Weights(), SideHits(holders={"zyx": ["z"]}))
+    assert "rare" not in alone[0].signals
+
+
+def test_a_table_that_holds_a_word_is_a_candidate():
+    assert proposed_tables(SideHits(holders={"zyx": ["b", "a"]})) == ["b", "a"]
+
+
+@given(st.integers(0, 9), st.sets(st.integers(0, 12)), st.integers(0, 6))
+def test_tables_with_rare_words_are_among_the_first(others, holding, k):
+    """Nothing is lost, nothing that stands among the first and holds a word leaves them."""
+    ranked = [
+        RankedTable(f"t{n}", 1 - n / 50, {}, SURE, copies=(f"copy{n}",)) for n in range(others + 4)
+    ]
+    rare = {f"{'copy' if n % 2 else 't'}{n}": 0.5 for n in holding}
+    kept = with_rare_words(ranked, rare, k)
+    assert sorted(map(id, kept)) == sorted(map(id, ranked))
+    holders = [one for n, one in enumerate(ranked) if n in holding]
+    shown = [one for one in holders if one in kept[:k]]
+    already = [one for one in holders if one in ranked[:k]]
+    assert len(shown) == min(len(holders), len(already) + k // 2, max(len(already), k))
+    assert all(one in shown for one in already)

@@ -17,6 +17,7 @@ from pneuma_assets.core.index.elastic.mapping import (
 )
 from pneuma_assets.core.tables import DocumentKind, Vector
 from pneuma_assets.core.terms.fields import Field
+from pneuma_assets.core.terms.rare_words import Place
 
 Search = dict[str, Any]
 Filters = list[Search]
@@ -161,6 +162,25 @@ def holding(
         "sort": [{"table_id": "asc"}],
         "track_total_hits": False,
         **_NOTHING_FETCHED,
+    }
+
+
+def of_holders(places: Sequence[Place], blocks: Filters, tables: Filters, most: int) -> Search:
+    """Return the search for up to `most` tables with any of these terms."""
+    clauses = [
+        filtered(
+            {"term": {TERMS if field is None else field.value: token(term)}},
+            *(blocks if field is None else tables),
+        )
+        for field, term in places
+    ]
+    return {
+        "query": any_of(clauses),
+        "size": most,
+        "sort": [{"table_id": "asc"}],
+        "track_total_hits": False,
+        **_NOTHING_FETCHED,
+        **_FIRST_OF_TABLE,
     }
 
 

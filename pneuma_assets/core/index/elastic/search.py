@@ -12,6 +12,7 @@ from typing import TypeVar
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.grouping import chunks, portions
 from pneuma_assets.core.index.base import (
+    MOST_HOLDERS,
     IndexFilter,
     Question,
     SideHits,
@@ -43,6 +44,7 @@ from pneuma_assets.core.index.elastic.queries import (
     lexical_hit,
     of_blocks,
     of_field,
+    of_holders,
     of_records,
     semantic_hit,
     table_hit,
@@ -60,7 +62,7 @@ _RANGES = 200
 _NAMED = 50_000
 """Most tables that one clause names; a server takes 65,536."""
 
-_LEXICAL, _SEMANTIC, _RECORDS = "lexical", "semantic", "records"
+_LEXICAL, _SEMANTIC, _RECORDS, _HOLDERS = "lexical", "semantic", "records", "holders of "
 Searches = dict[str, Search]
 """A question's searches by what they are for; a field's by the field."""
 Answers = Mapping[str, Answer]
@@ -158,8 +160,15 @@ class Searcher:
                     for field in Field
                     if found.get(field)
                 },
+                {
+                    word: [unescape(hit["sort"][0]) for hit in found[_HOLDERS + word]]
+                    for word in question.sought
+                    if 0 < len(found.get(_HOLDERS + word, ())) <= MOST_HOLDERS
+                },
             )
-            for found in self._asked(searches, questions, 2 * limit)
+            for question, found in zip(
+                questions, self._asked(searches, questions, 2 * limit), strict=True
+            )
         ]
 
     def scores(
@@ -309,6 +318,9 @@ class Searcher:
             made[_RECORDS] = of_records(tables, size)
             if question.headers:
                 made[Field.HEADERS] = holding(Field.HEADERS, [*question.headers], tables, size)
+            return made
+        for word, places in question.sought.items():
+            made[_HOLDERS + word] = of_holders(places, blocks, tables, MOST_HOLDERS + 1)
         return made
 
     def _of_tables(self, asked: Asked, opened: Opened) -> Searches:

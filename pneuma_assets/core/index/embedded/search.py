@@ -1,7 +1,7 @@
 """Answering from one state of the embedded index: memory for scores, the file for texts."""
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nsmallest
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pneuma_assets.core.index.base import (
+    MOST_HOLDERS,
     Hit,
     IndexFilter,
     Question,
@@ -26,6 +27,7 @@ from pneuma_assets.core.index.embedded.rows import from_blob, table_key, to_blob
 from pneuma_assets.core.index.embedded.snapshot import Arrays, Snapshot
 from pneuma_assets.core.tables import Block, DocumentKind, Vector
 from pneuma_assets.core.terms.fields import Field
+from pneuma_assets.core.terms.rare_words import Place
 
 Mask = npt.NDArray[np.bool_]
 Scores = npt.NDArray[np.float32]
@@ -65,6 +67,7 @@ class View:
                 words,
                 [] if one.vector is None else next(nearest),
                 self._best_tables(one.fields, limit),
+                self._holders(one.sought),
             )
             for one, words in zip(questions, hits, strict=False)
         ]
@@ -86,16 +89,9 @@ class View:
 
         Postings alone are read, whatever their number of tables; nothing is scored.
         """
-        entries = self.snapshot.entries[Field.CELLS]
-        keys = np.fromiter(map(term_key, terms), np.uint64, len(terms))
         found: dict[str, list[str]] = {term: [] for term in terms}
-        for part in entries.postings:
-            for place, (rows, _) in part.find(keys).items():
-                owners = entries.owners[rows]
-                ids = map(
-                    self.snapshot.table_ids.__getitem__, owners[self._tables[owners]].tolist()
-                )
-                found[terms[place]].extend(ids)
+        for place, tables in self._tables_with(Field.CELLS, terms):
+            found[terms[place]].extend(map(self.snapshot.table_ids.__getitem__, tables.tolist()))
         return found
 
     def members(self, families: Sequence[str]) -> dict[str, list[str]]:
@@ -105,6 +101,36 @@ class View:
             family: [ids[place] for place in known.get(family, ()) if self._tables[place]]
             for family in families
         }
+
+    def _holders(self, sought: Mapping[str, Sequence[Place]]) -> dict[str, list[str]]:
+        """Return of each word that at most `MOST_HOLDERS` tables hold all of these."""
+        asked: dict[Field | None, list[tuple[str, str]]] = {}
+        for word, places in sought.items():
+            for field, term in places:
+                asked.setdefault(field, []).append((word, term))
+        found: dict[str, set[int]] = {word: set() for word in sought}
+        for field, pairs in asked.items():
+            for place, tables in self._tables_with(field, [term for _, term in pairs]):
+                found[pairs[place][0]].update(np.unique(tables)[: MOST_HOLDERS + 1].tolist())
+        ids = self.snapshot.table_ids
+        return {
+            word: sorted(ids[table] for table in tables)
+            for word, tables in found.items()
+            if 0 < len(tables) <= MOST_HOLDERS
+        }
+
+    def _tables_with(
+        self, field: Field | None, terms: Sequence[str]
+    ) -> Iterator[tuple[int, npt.NDArray[np.int32]]]:
+        """Yield the places of those terms that occur in a field, or in blocks, and their tables."""
+        postings, owners = self.snapshot.postings, self.snapshot.blocks["table"]
+        if field is not None:
+            postings, owners = (one := self.snapshot.entries[field]).postings, one.owners
+        keys = np.fromiter(map(term_key, terms), np.uint64, len(terms))
+        for part in postings:
+            for place, (rows, _) in part.find(keys).items():
+                tables = owners[rows if field is not None else rows[self._blocks[rows]]]
+                yield place, tables[self._tables[tables]]
 
     def kinds(self) -> frozenset[DocumentKind]:
         """Return the kinds of all living blocks."""
