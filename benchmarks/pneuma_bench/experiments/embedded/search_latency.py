@@ -9,6 +9,7 @@ signal has proposed.
 """
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ import numpy as np
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.signals import proposed_tables
+from pneuma_assets.core.terms.rare_words import sought_words
+from pneuma_assets.core.text.analysis import ENGLISH
 from pneuma_bench.experiments.support.corpus import (
     DIMENSION,
     Corpus,
@@ -72,9 +75,9 @@ def report(index: SearchIndex, corpus: Corpus) -> None:
 
 
 def report_evidence(index: SearchIndex, corpus: Corpus) -> None:
-    """Print how long questions take that ask for evidence, too."""
-    asked = zip(corpus.questions, corpus.vectors, strict=True)
-    queries = [IndexQuery(text, vector, text) for text, vector in asked]
+    """Print how long questions take that ask for evidence, and for rare words, too."""
+    plain = [IndexQuery(*one, one[0]) for one in zip(corpus.questions, corpus.vectors, strict=True)]
+    sought = [replace(one, sought=sought_words(one.text or "", ENGLISH)) for one in plain]
     proposed: list[int] = []
 
     def fused(query: IndexQuery) -> None:
@@ -83,10 +86,12 @@ def report_evidence(index: SearchIndex, corpus: Corpus) -> None:
         index.table_scores([query], [tables])
         proposed.append(len(tables))
 
-    fused(queries[0])
-    print("  search, p50 / p95 / cpu ms:", time_each(lambda q: index.search([q], 50), queries))
-    timing = time_each(fused, queries)
-    print(f"  search and scores of {np.median(proposed):.0f} tables, p50 / p95 / cpu ms:", timing)
+    for what, queries in (("", plain), (", rare words, too", sought)):
+        fused(queries[0])
+        timing = time_each(lambda q: index.search([q], 50), queries)
+        print(f"  search{what}, p50 / p95 / cpu ms:", timing)
+        timing = time_each(fused, queries)
+        print(f"  with scores of {np.median(proposed):.0f} tables{what}:", timing)
 
 
 if __name__ == "__main__":
