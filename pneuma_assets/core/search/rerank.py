@@ -28,6 +28,7 @@ from pneuma_assets.core.search.signals import (
     proposed_tables,
     rank_tables,
     rarity,
+    with_rare_words,
 )
 from pneuma_assets.core.tables import TableFacts
 
@@ -119,30 +120,6 @@ def _originals_of(found: Iterable[str], facts: Mapping[str, TableFacts]) -> list
     found = set(found)
     originals = {facts[i].copy_of for i in found if i in facts}
     return sorted(i for i in originals if i is not None and i not in found)
-
-
-def with_rare_words(
-    ranked: Sequence[RankedTable], rare: Mapping[str, float], k: int
-) -> list[RankedTable]:
-    """Let tables that hold rare words stand among the first `k`, in up to half of the places.
-
-    Others that the rest of the question speaks for keep their order, and the first places.
-
-    Args:
-        ranked: The best first.
-        rare: What the rare words that a table holds say for it.
-        k: How many are shown.
-    """
-
-    def says(one: RankedTable) -> float:
-        return max(rare.get(table_id, 0.0) for table_id in (one.table_id, *one.copies))
-
-    late = sorted(filter(says, ranked[k:]), key=says, reverse=True)[: k // 2]
-    leaving = [one for one in reversed(ranked[:k]) if not says(one)][: len(late)]
-    moved = {one.table_id for one in (*late, *leaving)}
-    kept = [one for one in ranked[:k] if one.table_id not in moved]
-    others = [one for one in ranked[k:] if one.table_id not in moved]
-    return [*kept, *late[: len(leaving)], *reversed(leaving), *late[len(leaving) :], *others]
 
 
 HALF_AGE = 365 * 86_400.0

@@ -148,6 +148,31 @@ def rarity(side: SideHits) -> dict[str, float]:
     return {table_id: 1 - 2**-one for table_id, one in held.items()}
 
 
+def with_rare_words(
+    ranked: Sequence[RankedTable], rare: Mapping[str, float], k: int
+) -> list[RankedTable]:
+    """Let tables that hold rare words stand among the first `k`, in up to half of the places.
+
+    Others that the rest of the question speaks for keep their order, and the first places.
+
+    Args:
+        ranked: The best first.
+        rare: What the rare words that a table holds say for it.
+        k: How many are shown.
+    """
+
+    def says(one: RankedTable) -> float:
+        members = () if one.family is None else one.family.members
+        return max(rare.get(i, 0.0) for i in (one.table_id, *one.copies, *members))
+
+    late = sorted(filter(says, ranked[k:]), key=says, reverse=True)[: k // 2]
+    leaving = [one for one in reversed(ranked[:k]) if not says(one)][: len(late)]
+    moved = {one.table_id for one in (*late, *leaving)}
+    kept = [one for one in ranked[:k] if one.table_id not in moved]
+    others = [one for one in ranked[k:] if one.table_id not in moved]
+    return [*kept, *late[: len(leaving)], *reversed(leaving), *late[len(leaving) :], *others]
+
+
 def _sharing(found: Mapping[str, TableScores], side: SideHits) -> dict[str | None, set[str]]:
     """Return which candidates say each text."""
     best = [hit for one in found.values() for hit in (one.semantic, one.lexical) if hit is not None]

@@ -1,18 +1,21 @@
 """Which words are common in English, so that meeting one in a table tells little of it."""
 
+import re
 from functools import cache
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 
 _LIST = "frequency_dictionary_en_82_765.txt"
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _MOST = 10_000
 """Words that are common: the most frequent ones of a corpus of a trillion words."""
 
 
 def is_common(word: str) -> bool:
-    """Tell whether a word, in any case, is among the common ones of English."""
-    return word.casefold() in _common()
+    """Tell whether a word, in any case, is among the common ones of English, or an ordinal."""
+    folded = word.casefold()
+    return folded in _common() or _ORDINAL.fullmatch(folded) is not None
 
 
 @cache

@@ -5,8 +5,14 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.config.query import Weights
 from pneuma_assets.core.index.base import SideHits, TableScores
-from pneuma_assets.core.search.rerank import with_rare_words, with_trust
-from pneuma_assets.core.search.signals import RankedTable, proposed_tables, rank_tables, rarity
+from pneuma_assets.core.search.rerank import with_trust
+from pneuma_assets.core.search.signals import (
+    RankedTable,
+    proposed_tables,
+    rank_tables,
+    rarity,
+    with_rare_words,
+)
 from pneuma_assets.core.search.table_search import _parts
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.fields import Field
