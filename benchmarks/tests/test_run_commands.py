@@ -50,17 +50,6 @@ def test_figures_of_each_kind_of_question_stand_below_those_of_all(files, tmp_pa
     assert {json.loads(line)["kind"] for line in answers.read_text().splitlines()} == {*shown}
 
 
-@pytest.mark.parametrize("args", [["run"], ["ablate", "--keep", "kept"]])
-def test_a_log_is_told_how_far_long_work_is(files, args):
-    (command, *more) = args
-    spec = ["spec.yaml"] if command == "ablate" else []
-    for name in spec:
-        Path(name).write_text("vary: {alpha: [1]}")
-    result = bench(command, *spec, *files, *more)
-    assert result.exit_code == 0, result.output
-    assert "indexing tables: 6 of 6" in result.stderr.splitlines()
-
-
 @pytest.mark.parametrize("args", [["run", "--answers"], ["ablate", "--keep", "kept", "--plot"]])
 def test_figures_are_shown_also_where_a_file_beside_them_cannot_be_written(files, args):
     Path("spec.yaml").write_text("vary: {alpha: [1]}")

@@ -16,10 +16,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
 import duckdb
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -205,23 +207,14 @@ class Peak:
         self._thread.join()
 
     def _watch(self) -> None:
+        process = psutil.Process()
         while not self._ended.wait(0.1):
-            self.own = max(self.own, _resident(os.getpid()))
-            self.reader = max(self.reader, *map(_resident, _children(os.getpid())), 0.0)
-            own = Path(tempfile.gettempdir()).glob("pneuma-reader-*")
-            self.disk = max(self.disk, sum(map(_size_below, own)))
-
-
-def _children(pid: int) -> list[int]:
-    found = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for file in found for child in file.read_text().split()]
-
-
-def _resident(pid: int) -> float:
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / 2**20
-    except OSError:
-        return 0.0
+            self.own = max(self.own, process.memory_info().rss / 2**20)
+            for child in process.children():
+                with suppress(psutil.NoSuchProcess):
+                    self.reader = max(self.reader, child.memory_info().rss / 2**20)
+            readers = Path(tempfile.gettempdir()).glob("pneuma-reader-*")
+            self.disk = max(self.disk, sum(map(_size_below, readers)))
 
 
 def _size_below(folder: Path) -> float:
