@@ -3,8 +3,6 @@
 from collections import Counter
 from contextlib import closing
 
-import numpy as np
-
 from pneuma_assets.core.measure.evaluate import ask_all, count_figures, count_figures_by_kind
 from pneuma_bench.lab import Lab
 from pneuma_bench.outcome import THRESHOLD, Outcome, peak_memory, question_times, with_decisions
@@ -30,8 +28,7 @@ def measure(lab: Lab, setting: Setting, threshold: float = THRESHOLD) -> Outcome
         plain = lab.engine(setting, index, remembering=False)
         quick = lab.engine(setting, index, remembering=True)
         options = setting.ask_options(index.kinds())
-        taken = question_times(plain, questions, options)
-        median, slow = np.percentile(taken, [50, 95])
+        times = question_times(plain, questions, options)
         answers = ask_all(quick, questions, options, below)
         info = index.info()
         kinds = Counter(str(embedded.block.kind) for embedded in index.blocks())
@@ -44,9 +41,7 @@ def measure(lab: Lab, setting: Setting, threshold: float = THRESHOLD) -> Outcome
         "blocks": info.blocks,
         "blocks_by_kind": dict(sorted(kinds.items())),
         "index_bytes": info.size_bytes,
-        "ms_p50": float(median),
-        "ms_p95": float(slow),
-        "seconds_a_question": float(np.mean(taken)) / 1000,
+        **times,
         "peak_memory_bytes": peak_memory(),
         "seconds_to_index": built.seconds,
         "texts_embedded": built.embedded,

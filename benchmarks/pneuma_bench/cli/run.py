@@ -89,22 +89,7 @@ def run(
     loaded: "LoadedDeployment",
     queries: QueriesOption,
     tables: TablesOption,
-    k: Annotated[int | None, typer.Option("-k", "--k", help="Tables of an answer.")] = None,
-    n: Annotated[int | None, typer.Option("-n", "--n", help="Candidates a side / k.")] = None,
-    alpha: Annotated[
-        float | None, typer.Option(help="Weight of words against meaning: 1 is words only.")
-    ] = None,
-    judge: Annotated[
-        bool | None, typer.Option("--judge/--no-judge", help="Let the model veto candidates.")
-    ] = None,
     narrate: NarrateOption = False,
-    kinds: Annotated[list[str] | None, names("KIND,...", "Look in these documents only.")] = None,
-    without: Annotated[
-        list[str] | None, names("KIND,...", "Do not look in these documents.")
-    ] = None,
-    engine: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Search engine. [default: the deployment's]")
-    ] = None,
     more: SetOption = None,
     ids_are_names: IdsAreNamesOption = False,
     leave_out: LeaveOutOption = 0.0,
@@ -123,18 +108,10 @@ def run(
     from pneuma_bench.run import measure
     from pneuma_bench.settings import setting_of
 
-    options: dict[str, Any] = {
-        "k": k,
-        "n": n,
-        "alpha": alpha,
-        "judge": judge,
-        "index.engine": engine,
-    }
-    options |= {"kinds": listed(kinds) or None, "without": listed(without) or None}
-    options |= settings_of(more)
+    base = narrating(loaded.deployment, enabled=narrate)
+    setting = setting_of(base, settings_of(more))
     with showing_progress():
         dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
-        setting = setting_of(narrating(loaded.deployment, enabled=narrate), options)
         with Lab(dataset, keep, os.environ) as lab:
             outcome = measure(lab, setting, threshold)
     if as_json:

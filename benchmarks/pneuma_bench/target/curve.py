@@ -3,11 +3,9 @@
 import json
 import multiprocessing
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,14 +26,9 @@ from pneuma_bench.target.haystack import Haystack, haystack
 
 SIZES = (100, 316, 1_000, 3_162, 10_000, 31_623, 100_000)
 """Half a power of ten apart."""
-_TIMED = 100
 
 Point = Mapping[str, Any]
-"""The figures of one size, with 95 % intervals; times in milliseconds, sizes in bytes.
-
-`ms_cpu` is the mean of the processor's time for a question, all threads together: beside other
-work, it says more than the clock.
-"""
+"""The figures of one size, with 95 % intervals; times in milliseconds, sizes in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,33 +118,17 @@ def _ask(curve: Curve, size: int) -> dict[str, Any]:
     setting = setting_of(curve.setting.deployment, {**curve.setting.given, "k": 10})
     with Lab(dataset, curve.folder, os.environ) as lab:
         outcome = measure(lab, setting)
-        cpu = _cpu(lab, setting)
     figures, facts = outcome.figures, outcome.facts
     point = {
         "tables": size,
         "real": len(dataset.tables.real) if isinstance(dataset.tables, Haystack) else size,
         "questions": len(dataset.questions),
-        "ms_cpu": cpu,
-        **{name: facts[name] for name in ("ms_p50", "ms_p95", "index_bytes", "blocks")},
+        **{name: facts[name] for name in ("ms_p50", "ms_p95", "ms_cpu", "index_bytes", "blocks")},
         "memory_to_ask": facts["peak_memory_bytes"],
     }
     for name, figure in (("hit_1", "R@1"), ("hit_10", "R@10")):
         point |= {name: figures.values[figure], f"{name}_interval": [*figures.intervals[figure]]}
     return point
-
-
-def _cpu(lab: Lab, setting: Setting) -> float:
-    """Return the milliseconds of processor time that a question takes by itself, on average."""
-    questions = lab.dataset.questions[:_TIMED]
-    index, _ = lab.index(setting)
-    with closing(index):
-        engine = lab.engine(setting, index, remembering=False)
-        options = setting.ask_options(index.kinds())
-        engine.ask_many(questions[:1], **options)
-        began = time.process_time()
-        for question in questions:
-            engine.ask_many([question], **options)
-        return (time.process_time() - began) * 1000 / len(questions)
 
 
 _BLUE, _RED, _GREY = "#2f5d8a", "#b2432f", "#6b7280"

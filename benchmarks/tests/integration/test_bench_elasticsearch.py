@@ -20,8 +20,8 @@ def test_both_engines_are_measured_alike(tmp_path, elasticsearch_url, index_name
     file.write_text(yaml.safe_dump({"index": {"elasticsearch": server}}))
     figures = []
     for engine in ("embedded", "elasticsearch"):
-        options = ["--config", file, "--tables", tables, "--queries", queries, "--engine", engine]
-        asked = ["run", *options, "--alpha", "0.5", "--json"]
+        options = ["--config", file, "--tables", tables, "--queries", queries]
+        asked = ["run", *options, "--set", f"index.engine={engine}", "--set", "alpha=0.5", "--json"]
         result = CliRunner().invoke(app, [*map(str, asked)])
         assert result.exit_code == 0, result.output
         found = json.loads(result.stdout)

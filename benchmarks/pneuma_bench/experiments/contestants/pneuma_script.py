@@ -19,6 +19,7 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 os.environ["ANONYMIZED_TELEMETRY"] = "False"  # chromadb reports its use otherwise
@@ -143,7 +144,7 @@ class Retriever:
 
     def _register(self, place: Path, records: Sequence[dict[str, Any]]) -> None:
         registrar = Registrar(str(place / "storage.db"))
-        real, registrar_module.duckdb = registrar_module.duckdb, _Offline()
+        real, registrar_module.duckdb = registrar_module.duckdb, SimpleNamespace(connect=Offline)
         try:
             self._said(registrar.setup())
         finally:
@@ -165,12 +166,6 @@ class Retriever:
         if "success" not in str(said["status"]).lower():
             raise RuntimeError(said["message"])
         return said.get("data")
-
-
-class _Offline:
-    """What stands for the module `duckdb` while the package sets up."""
-
-    connect = Offline
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter, process_time, sleep
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from elasticsearch import Elasticsearch
 from elasticsearch.helpers import parallel_bulk
@@ -57,26 +57,11 @@ class Meter:
         return sum(node["process"]["cpu"]["total_in_millis"] for node in nodes) / 1000
 
 
-class Writer(Protocol):
-    """One that writes the tables it is given, a call at a time."""
-
-    label: str
-
-    def prepare(self, tables: Tables) -> None:
-        """Make ready what is not measured."""
-
-    def write(self) -> None:
-        """Write what was prepared."""
-
-    def finish(self) -> None:
-        """Make everything visible to searches."""
-
-    def size_bytes(self) -> int:
-        """Return the size on disk."""
-
-
 class Ours:
-    """An index of the project; every call is durable and visible when it returns."""
+    """An index of the project; every call is durable and visible when it returns.
+
+    As `Bare`, it writes what it was given before, and only writing is measured.
+    """
 
     def __init__(self, label: str, index: SearchIndex) -> None:
         self.label, self._index = label, index
@@ -152,13 +137,13 @@ WRITE_HEADER = (
 class _Turns:
     """What one writer's calls took: seconds until they returned, and all work until merged."""
 
-    writer: Writer
+    writer: Ours | Bare
     meter: Meter
     returned: float = 0.0
 
 
 def take_turns(
-    client: Elasticsearch | None, writers: Sequence[Writer], corpus: LargeCorpus, tables: int
+    client: Elasticsearch | None, writers: Sequence[Ours | Bare], corpus: LargeCorpus, tables: int
 ) -> None:
     """Write the corpus with each, `tables` at a time, and print a line for each."""
     turns = [_Turns(writer, Meter(client)) for writer in writers]

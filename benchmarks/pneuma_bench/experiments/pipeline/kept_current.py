@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import dagster as dg
 import psycopg
@@ -67,18 +67,6 @@ def text(number: int, version: int) -> str:
     """Return a table as CSV."""
     lines = [header(number), *rows(number, version)]
     return "".join(",".join(str(cell) for cell in line) + "\n" for line in lines)
-
-
-class Lake(Protocol):
-    """A place of tables, and the source that a deployment has of it."""
-
-    source: dict[str, Any]
-
-    def put(self, number: int, version: int = 0) -> None:
-        """Write one."""
-
-    def drop(self, number: int) -> None:
-        """Delete one."""
 
 
 class Folder:
@@ -143,7 +131,7 @@ class Database:
 
 
 @contextmanager
-def opened(where: str, root: Path) -> Iterator[Lake]:
+def opened(where: str, root: Path) -> Iterator[Folder | Bucket | Database]:
     """Open an empty folder, bucket or database; servers are processes of their own."""
     if where == "folder":
         yield Folder(root)

@@ -9,7 +9,7 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
@@ -66,12 +66,11 @@ class CorpusMaker:
         drawn = chosen + np.float32(0.7) * noise
         return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
 
-    def table(self, number: int, count: int = BLOCKS_A_TABLE) -> tuple[str, list[EmbeddedBlock]]:
-        """Return the id of a table and new blocks for it."""
+    def _table(self, number: int) -> tuple[str, list[EmbeddedBlock]]:
         table_id = f"lake/folder{number % 100}/table{number}"
         return table_id, [
             EmbeddedBlock(Block(table_id, DocumentKind.ROWS, self._text()), vector)
-            for vector in self.vectors(count)
+            for vector in self.vectors(BLOCKS_A_TABLE)
         ]
 
     def evidence(self, table_id: str, rows: int) -> TableTerms:
@@ -89,11 +88,14 @@ class CorpusMaker:
 
     def corpus(self, blocks: int, questions: int) -> Corpus:
         """Return `blocks` blocks in tables of four."""
-        tables = dict(self.table(number) for number in range(blocks // BLOCKS_A_TABLE))
+        tables = dict(self._table(number) for number in range(blocks // BLOCKS_A_TABLE))
         return Corpus(tables, self._questions[:questions], self.vectors(questions))
 
     def _text(self) -> str:
-        words = list(self._chance.choice(self._texts))
+        return self._changed(self._chance.choice(self._texts))
+
+    def _changed(self, text: Sequence[str]) -> str:
+        words = list(text)
         for place in range(0, len(words), 7):
             words[place] = self._chance.choice(self._words)
         return " ".join(words)
@@ -121,13 +123,6 @@ def time_each(action: Callable[[Any], object], items: Iterable[Any]) -> Timing:
         worked.append((process_time() - started) * 1000)
     p50, p95 = np.percentile(took, [50, 95])
     return Timing(float(p50), float(p95), float(np.median(worked)))
-
-
-def seconds(action: Callable[[], object]) -> tuple[float, float]:
-    """Return how long one call takes, by the clock and in processor time."""
-    start, started = perf_counter(), process_time()
-    action()
-    return perf_counter() - start, process_time() - started
 
 
 def arguments(description: str) -> argparse.ArgumentParser:

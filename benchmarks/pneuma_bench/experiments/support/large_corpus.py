@@ -31,8 +31,8 @@ class LargeCorpus(CorpusMaker):
     def __init__(self, data: Path, blocks: int, questions: int) -> None:
         super().__init__(data)
         self._centres = self._random.standard_normal((CLUSTERS, DIMENSION), dtype=np.float32)
-        self.tables = blocks // BLOCKS_A_TABLE
-        rows = self.tables * BLOCKS_A_TABLE
+        self._tables = blocks // BLOCKS_A_TABLE
+        rows = self._tables * BLOCKS_A_TABLE
         self._origins = self._random.integers(0, len(self._texts), rows)
         self.embeddings = np.empty((rows, DIMENSION), np.float32)
         for start in range(0, rows, _VECTORS_AT_ONCE):
@@ -41,17 +41,19 @@ class LargeCorpus(CorpusMaker):
         self.questions = list(dict.fromkeys(self._questions))[:questions]
         clusters = self._random.integers(0, CLUSTERS, len(self.questions))
         self.question_vectors = self._near(self._centres[clusters])
-        self._ask_about_blocks()
-
-    def _ask_about_blocks(self) -> None:
-        """Exchange every second question for one about a block."""
         places = range(0, len(self.questions), 2)
-        rows = self._random.integers(0, len(self.embeddings), len(places))
-        points = self.embeddings[rows] * np.float32(DIMENSION**0.5)  # as long as the noise
+        asked = self._random.integers(0, rows, len(places))
+        points = self.embeddings[asked] * np.float32(DIMENSION**0.5)  # as long as the noise
         self.question_vectors[::2] = self._near(points)
-        for place, row in zip(places, rows, strict=True):
+        for place, row in zip(places, asked, strict=True):
             words = self._block(int(row)).text.split()
             self.questions[place] = " ".join(self._chance.choices(words, k=_WORDS_ASKED))
+
+    def slices(self, tables: int) -> Iterator[dict[str, list[EmbeddedBlock]]]:
+        """Yield all tables, `tables` at a time."""
+        for first in range(0, self._tables, tables):
+            numbers = range(first, min(first + tables, self._tables))
+            yield dict(self._numbered(number) for number in numbers)
 
     def _near(self, points: Vector) -> Vector:
         """Return a unit vector near each of the points, shape (points, DIMENSION)."""
@@ -60,15 +62,6 @@ class LargeCorpus(CorpusMaker):
         drawn += points
         return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
 
-    def slice(self, first: int, last: int) -> dict[str, list[EmbeddedBlock]]:
-        """Return the tables numbered `first` to `last` - 1."""
-        return dict(self._numbered(number) for number in range(first, min(last, self.tables)))
-
-    def slices(self, tables: int) -> Iterator[dict[str, list[EmbeddedBlock]]]:
-        """Yield all tables, `tables` at a time."""
-        for first in range(0, self.tables, tables):
-            yield self.slice(first, first + tables)
-
     def _numbered(self, number: int) -> tuple[str, list[EmbeddedBlock]]:
         rows = range(number * BLOCKS_A_TABLE, (number + 1) * BLOCKS_A_TABLE)
         blocks = [EmbeddedBlock(self._block(row), self.embeddings[row]) for row in rows]
@@ -76,12 +69,9 @@ class LargeCorpus(CorpusMaker):
 
     def _block(self, row: int) -> Block:
         self._chance = random.Random(row)
-        words = list(self._texts[self._origins[row]])
-        for place in range(0, len(words), 7):
-            words[place] = self._chance.choice(self._words)
         number = row // BLOCKS_A_TABLE
         table_id = f"lake/folder{number % 100}/table{number}"
-        return Block(table_id, DocumentKind.ROWS, " ".join(words))
+        return Block(table_id, DocumentKind.ROWS, self._changed(self._texts[self._origins[row]]))
 
 
 class GivenVectors:
