@@ -4,8 +4,8 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -24,10 +24,9 @@ from pneuma_assets.core.pipeline.watch import (
     check_for_work,
     slow_and_due,
 )
+from pneuma_assets.core.service.sources import open_sources
 from pneuma_assets.core.service.state import open_store
-from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.events import Mailbox
-from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.dagster_manifest_write import refresh_manifest
 from pneuma_assets.jobs.dead_runs import fail_orphaned_runs, unfinished_runs
@@ -198,7 +197,9 @@ class Ticks:
         if working:
             return dg.SkipReason(f"Run {working[0].run_id} is still running.")
         heard = consume_events(store, self._configs, self._mailboxes, budget)
-        with opened_sources(self._loaded) as sources:
+        with ExitStack() as stack:
+            opened = open_sources(self._loaded, os.environ)
+            sources = [stack.enter_context(closing(source)) for source in opened]
             look, config = partial(self._look.reasons, store), self._loaded.deployment.indexing
             seen = check_for_work(
                 store,
@@ -293,21 +294,6 @@ class Ticks:
             self._failed_at = now
             raise dg.Failure(why)
         return dg.SkipReason(f"Nothing can be indexed: {why}")
-
-
-@contextmanager
-def opened_sources(loaded: LoadedDeployment) -> Iterator[list[Source]]:
-    """Open every source as a run does, for as long as the `with` block lasts.
-
-    Raises:
-        ConfigError: A variable that holds a secret of a source is not set.
-    """
-    limits, base = loaded.deployment.limits, Path(loaded.base)
-    with ExitStack() as stack:
-        yield [
-            stack.enter_context(closing(IsolatedSource(one.resolved(base), os.environ, limits)))
-            for one in loaded.deployment.sources
-        ]
 
 
 def _goes_on(store: Store, past: PastRuns, now: float) -> bool:

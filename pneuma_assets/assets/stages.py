@@ -26,7 +26,6 @@ from pneuma_assets.core.pipeline.sample import sample_tables
 from pneuma_assets.core.pipeline.write import SearchIndexFigures, update_index
 from pneuma_assets.core.service.openlineage import emit_lineage
 from pneuma_assets.core.store.dagster_manifest_write import keep_manifest
-from pneuma_assets.resources.deployment import DeploymentResource
 from pneuma_assets.resources.index import IndexResource
 from pneuma_assets.resources.models import EncoderResource, NarratorResource
 from pneuma_assets.resources.names import Names, bind_resources
@@ -55,7 +54,6 @@ class RawTablesConfig(dg.Config):
 def raw_tables(
     context: dg.AssetExecutionContext,
     config: RawTablesConfig,
-    pneuma_deployment: DeploymentResource,
     pneuma_sources: SourcesResource,
     pneuma_store: StoreResource,
     pneuma_index: IndexResource,
@@ -67,9 +65,7 @@ def raw_tables(
     Lists all sources (cheap), claims the tables that are new or changed, and reads their
     profiles and what people wrote about them. Data stays where it is.
     """
-    store = pneuma_store.store
-
-    deployment = pneuma_deployment.loaded.deployment
+    store, deployment = pneuma_store.store, pneuma_store.loaded.deployment
 
     def read() -> RawTablesFigures:
         figures = plan_run(
@@ -104,12 +100,11 @@ def raw_tables(
 
 def sampled_rows(
     context: dg.AssetExecutionContext,
-    pneuma_deployment: DeploymentResource,
     pneuma_sources: SourcesResource,
     pneuma_store: StoreResource,
 ) -> dg.MaterializeResult:
     """Rows drawn uniformly, with a fixed seed, from every claimed table whose rows changed."""
-    state, deployment = pneuma_store.store, pneuma_deployment.loaded.deployment
+    state, deployment = pneuma_store.store, pneuma_store.loaded.deployment
     done = run_stage(
         context,
         state,
@@ -128,7 +123,6 @@ def sampled_rows(
 
 def schema_narrations(
     context: dg.AssetExecutionContext,
-    pneuma_deployment: DeploymentResource,
     pneuma_store: StoreResource,
     pneuma_narrator: NarratorResource,
     pneuma_encoder: EncoderResource,
@@ -154,7 +148,7 @@ def schema_narrations(
     key = model and narration_key(model, pneuma_narrator.config.prompt)
     pneuma_narrator.release()
     # What is said of a column may quote its values.
-    shown = pneuma_deployment.loaded.deployment.dagster.show_rows
+    shown = pneuma_store.loaded.deployment.dagster.show_rows
     rate = done.figures.narrated / max(done.seconds, 0.01)
     return dg.MaterializeResult(
         metadata={
@@ -193,7 +187,6 @@ def embedding_blocks(
 
 def search_index(
     context: dg.AssetExecutionContext,
-    pneuma_deployment: DeploymentResource,
     pneuma_store: StoreResource,
     pneuma_encoder: EncoderResource,
     pneuma_index: IndexResource,
@@ -204,7 +197,7 @@ def search_index(
     is built beside an old one takes its place when no table waits and every source can be listed.
     """
     store = pneuma_store.store
-    deployment = pneuma_deployment.loaded.deployment
+    deployment = pneuma_store.loaded.deployment
     pages = TablePages(store, deployment, context.instance, context.log_event)
 
     def update() -> SearchIndexFigures:

@@ -1,7 +1,7 @@
 """Listing every source, and what the first stage counts."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from pneuma_assets.core.errors import SourceError
@@ -9,7 +9,6 @@ from pneuma_assets.core.pipeline.stage import Figures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.listings import Reconciliation
 from pneuma_assets.core.store.removals import CAREFUL, RemovalRule
 from pneuma_assets.core.tables import Problem
 
@@ -75,9 +74,8 @@ def list_sources(
     Raises:
         SourceError: No source could be listed.
     """
-    found: list[Reconciliation] = []
+    figures, failures = RawTablesFigures(), list[str]()
     believed: RemovalRule | None
-    failures: list[str] = []
     away = store.problems.unlisted_sources()
     for number, source in enumerate(sources, 1):
         began = store.now()
@@ -95,19 +93,9 @@ def list_sources(
         believed = rule.of_a_bare_source() if listing.bare else rule
         if source.name in let_go:
             believed = None
-        found.append(
-            store.listings.sync(source.name, listing.tables, listing.unlisted, believed, began)
-        )
+        found = store.listings.sync(source.name, listing.tables, listing.unlisted, believed, began)
+        figures += RawTablesFigures(tables=found.listed, **asdict(found))
         report("listing sources", number, len(sources))
-    if failures and not found:
+    if failures and len(failures) == len(sources):
         raise SourceError(" ".join(failures))
-    return RawTablesFigures(
-        tables=sum(r.new + r.changed + r.unchanged + r.renamed for r in found),
-        new=sum(r.new for r in found),
-        changed=sum(r.changed for r in found),
-        unchanged=sum(r.unchanged for r in found),
-        gone=sum(r.gone for r in found),
-        renamed=sum(r.renamed for r in found),
-        held=sum(r.held for r in found),
-        unreachable=len(failures),
-    )
+    return figures + RawTablesFigures(unreachable=len(failures))

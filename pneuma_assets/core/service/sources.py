@@ -30,6 +30,16 @@ class SourceCheck:
     problems: Sequence[Problem]
 
 
+def open_sources(loaded: LoadedDeployment, environ: Mapping[str, str]) -> list[IsolatedSource]:
+    """Return every source, which starts a process when something is read of it; close each.
+
+    Raises:
+        ConfigError: A variable that holds a secret of a source is not set.
+    """
+    configs = [source.resolved(loaded.base) for source in loaded.deployment.sources]
+    return [IsolatedSource(config, environ, loaded.deployment.limits) for config in configs]
+
+
 def check_sources(loaded: LoadedDeployment, environ: Mapping[str, str]) -> list[SourceCheck]:
     """List every source once; one that cannot be opened or listed does not hide the others."""
     checks, deployment = [], loaded.deployment

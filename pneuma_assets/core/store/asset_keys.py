@@ -52,7 +52,7 @@ class OwnedAssetKeys(StorePart):
             if kept is None:
                 mark = connection.execute(select(pages.c.mark).limit(1)).scalar()
                 kept = str(mark or uuid.uuid4().hex)
-                put(connection, _NAME, kept)
+                put(self._db, _NAME, kept)
             return kept
 
     def keys(self) -> dict[str, str]:

@@ -240,8 +240,7 @@ class HeaderVectors:
         ]
         self._embeddings.keep(encoder, [(HEADERS, kept)])
         self._embeddings.prune(())
-        with self._db.write() as connection:
-            put_json(connection, _MADE_OF, list(made_of))
+        put_json(self._db, _MADE_OF, list(made_of))
 
     def made_of(self) -> tuple[str, ...]:
         """Return what the headers were made of; nothing before there were any."""
@@ -249,6 +248,5 @@ class HeaderVectors:
 
     def forget(self) -> None:
         """Forget all headers: names among them are hidden now. The next run makes the others."""
-        with self._db.write() as connection:
-            put_json(connection, _MADE_OF, [])
+        put_json(self._db, _MADE_OF, [])
         self._embeddings.prune([HEADERS])

@@ -64,7 +64,7 @@ class Joins(StorePart):
             known = {_on(**row._mapping) for row in connection.execute(select(joins))}
             connection.execute(delete(joins))
             insert_rows(connection, joins, rows.values())
-            put_json(connection, _MADE_OF, list(made_of))
+            put_json(self._db, _MADE_OF, list(made_of))
         return len(known ^ set(rows))
 
     def stamp(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.schema import delete_by, meta, upsert
@@ -16,9 +16,10 @@ def get(database: Database, key: str) -> str | None:
     return str(found[0].value) if found else None
 
 
-def put(connection: Connection, key: str, text: str) -> None:
+def put(database: Database, key: str, text: str) -> None:
     """Save a text in the place of the one before."""
-    upsert(connection, meta, [{"key": key, "value": text}])
+    with database.write() as connection:
+        upsert(connection, meta, [{"key": key, "value": text}])
 
 
 def get_json(database: Database, key: str) -> Any:
@@ -27,9 +28,9 @@ def get_json(database: Database, key: str) -> Any:
     return None if text is None else json.loads(text)
 
 
-def put_json(connection: Connection, key: str, values: Any) -> None:
+def put_json(database: Database, key: str, values: Any) -> None:
     """Save plain values, which JSON can spell, in the place of those before."""
-    put(connection, key, json.dumps(values))
+    put(database, key, json.dumps(values))
 
 
 def get_all(database: Database, prefix: str) -> dict[str, str]:

@@ -72,6 +72,11 @@ class Reconciliation:
     held: int = 0
     renamed: int = 0
 
+    @property
+    def listed(self) -> int:
+        """Tables that the listing showed."""
+        return self.new + self.changed + self.unchanged + self.renamed
+
 
 @dataclass(frozen=True, slots=True)
 class ListingTime:
@@ -196,7 +201,7 @@ class Listings(StorePart):
         """Mark the tables of every source that is no longer configured as gone."""
         kept = list(kept)
         with self._db.write() as connection:
-            put_json(connection, _SOURCES, kept)
+            put_json(self._db, _SOURCES, kept)
             for table in (listings, notices, problems):
                 connection.execute(delete(table).where(table.c.source.not_in(kept)))
             dropped = and_(THERE, tables.c.source.not_in(kept))
@@ -243,25 +248,28 @@ class Listings(StorePart):
         found = get_json(self._db, _TIMES) or {}
         return {source: ListingTime(**time) for source, time in found.items()}
 
+    def _keep_times(self, known: Mapping[str, ListingTime]) -> None:
+        put_json(self._db, _TIMES, {source: asdict(time) for source, time in known.items()})
+
     def begin(self, source: str, configured: Collection[str]) -> None:
         """Note that a source is being listed now; sources that are not configured are forgotten.
 
         What its last listing took stays known until this one has ended.
         """
-        with self._db.write() as connection:
+        with self._db.write():
             known = {name: time for name, time in self.times().items() if name in configured}
             before = known.get(source)
             seconds = None if before is None else before.seconds
             known[source] = ListingTime(self._db.now(), seconds, open=True)
-            _write_times(connection, known)
+            self._keep_times(known)
 
     def end(self, source: str, seconds: float) -> None:
         """Note what the listing took that was begun last."""
-        with self._db.write() as connection:
+        with self._db.write():
             known = self.times()
             if source in known:
                 known[source] = ListingTime(known[source].begun_at, round(seconds, 3))
-                _write_times(connection, known)
+                self._keep_times(known)
 
     def mark_changed(self, source: str, subjects: Collection[str], reason: str) -> None:
         """Save a notice that these have changed; said again, it is as new as the last time.
@@ -306,10 +314,6 @@ def _listed_since(connection: Connection, source: str, began: float | None, now:
     last = connection.execute(select(listings.c.listed_at).where(listings.c.source == source))
     at = last.scalar()
     return at is not None and began < at <= now
-
-
-def _write_times(connection: Connection, known: Mapping[str, ListingTime]) -> None:
-    put_json(connection, _TIMES, {source: asdict(time) for source, time in known.items()})
 
 
 def _new_row(source: str, ref: TableRef, now: float) -> dict[str, Any]:

@@ -92,7 +92,7 @@ class Privacy(StorePart):
             delete_of_tables(connection, table_ids, *OF_TABLE)
             delete_by(connection, problems.c.subject, table_ids)
             update_rows(connection, table_ids, THERE, **values)
-            put_json(connection, _PAGES, sorted({*self.pages_to_wipe(), *table_ids}))
+            put_json(self._db, _PAGES, sorted({*self.pages_to_wipe(), *table_ids}))
         self._db.drop_backup()
 
     def pages_to_wipe(self) -> list[str]:
@@ -101,5 +101,5 @@ class Privacy(StorePart):
 
     def pages_wiped(self, table_ids: Iterable[str]) -> None:
         """Note that the pages of these show it no more."""
-        with self._db.write() as connection:
-            put_json(connection, _PAGES, sorted({*self.pages_to_wipe()} - {*table_ids}))
+        with self._db.write():
+            put_json(self._db, _PAGES, sorted({*self.pages_to_wipe()} - {*table_ids}))

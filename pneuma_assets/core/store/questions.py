@@ -160,7 +160,7 @@ class Questions(StorePart):
             known = get_json(self._db, _ARRIVED)
             first = 0 if known is None else number
             now = {tag: (known or {}).get(tag, first) for tag in tags.values()}
-            put_json(connection, _ARRIVED, now)
+            put_json(self._db, _ARRIVED, now)
         return {table_id: now[tag] for table_id, tag in tags.items()}
 
     def add(
@@ -207,8 +207,7 @@ class Questions(StorePart):
 
     def mark_tried(self, key: str, cause: str = "") -> None:
         """Note for what measuring was tried, and why it failed if it did."""
-        with self._db.write() as connection:
-            put_json(connection, _TRIED, [key, cause])
+        put_json(self._db, _TRIED, [key, cause])
 
 
 def _measurement_of(row: Row[Any]) -> Measurement:

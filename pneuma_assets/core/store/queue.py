@@ -178,7 +178,7 @@ class Queue:
             known = self.recipe()
             if known == recipe:
                 return False
-            key_values.put(connection, _RECIPE, recipe)
+            key_values.put(self._db, _RECIPE, recipe)
             from_start = {**_FROM_START, "sampled_row_count": None}
             connection.execute(update(tables).where(THERE).values(**from_start))
             return known is not None

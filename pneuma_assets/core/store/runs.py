@@ -176,14 +176,14 @@ class Runs(StorePart):
                 asked for since is that work.
             newest_run: When the newest run was made, in seconds since 1970; None: there is none.
         """
-        with self._db.write() as connection:
+        with self._db.write():
             now = self._db.now()
             by, at = get_json(self._db, _REQUESTED) or (who, 0.0)
             there = newest_run is not None and newest_run > at
             waits = now - REQUEST_LOCK_S < at <= now and not there
             if by != who and (at >= began or waits):
                 return False
-            put_json(connection, _REQUESTED, [who, now])
+            put_json(self._db, _REQUESTED, [who, now])
             return True
 
 
