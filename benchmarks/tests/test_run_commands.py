@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from benchmarks.tests.support.bench_sets import TABLES, write_small_set
@@ -136,3 +137,16 @@ def test_wrong_files_and_options(files, tmp_path):
     assert "must end in one of" in fails(2, "ablate", *files, *keep, "--plot", "x.gif")
     assert "no figure 'R@2'" in fails(2, "ablate", *files, *keep, "--metrics", "R@1,R@2")
     assert not (tmp_path / "kept").exists()
+
+
+def helps(command, name=""):
+    """Yield each option's name and help, of a command and all below it."""
+    yield from ((f"{name} {one.name}", one.help) for one in command.params if one.help)
+    for below, one in getattr(command, "commands", {}).items():
+        yield from helps(one, f"{name} {below}")
+
+
+def test_the_help_of_every_option_is_sentences():
+    told = dict(helps(get_command(app)))
+    assert len(told) > 60
+    assert [name for name, help_ in told.items() if not help_.endswith((".", "]"))] == []
