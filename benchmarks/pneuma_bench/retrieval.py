@@ -30,23 +30,21 @@ _TABLES_AT_ONCE = 100
 
 
 def table_documents(
+    dataset: RetrievalSet,
     table: Table,
     rows: Sequence[Row],
     sampling: SamplingConfig,
     narrations: Mapping[int, str] = NOTHING,
-    contexts: Sequence[str] = (),
-    names: Sequence[str] = (),
 ) -> list[Document]:
     """Represent a table as indexing does: column names, what is said of them, rows, contexts."""
     positions = sample_positions(len(rows), sampling.rows, SEED)
-    drawn = DrawnRows(table, [rows[position] for position in positions])
-    made = (NarratedColumns(table, narrations, names), drawn, ReadTable(table, contexts))
-    return [
-        document
-        for material in made
-        for documents in documents_of(material).values()
-        for document in documents
-    ]
+    names = dataset.names.get(table.table_id, ())
+    made = (
+        NarratedColumns(table, narrations, names),
+        DrawnRows(table, [rows[position] for position in positions]),
+        ReadTable(table, dataset.contexts.get(table.table_id, ())),
+    )
+    return [one for part in made for some in documents_of(part).values() for one in some]
 
 
 def table_evidence(
@@ -82,18 +80,10 @@ def index_set(
         {one.table_id: {hash(column.name.casefold()) for column in one.columns} for one in named}
     )
     for portion in chunks(dataset.tables, _TABLES_AT_ONCE):
-        documents = [
-            document
-            for table, rows in portion
-            for document in table_documents(
-                table,
-                rows,
-                sampling,
-                narrations.get(table.table_id, NOTHING),
-                dataset.contexts.get(table.table_id, ()),
-                dataset.names.get(table.table_id, ()),
-            )
-        ]
+        documents = []
+        for table, rows in portion:
+            said = narrations.get(table.table_id, NOTHING)
+            documents += table_documents(dataset, table, rows, sampling, said)
         blocks = pack_blocks(documents, encoder)
         vectors = encoder.encode_documents([block.text for block in blocks])
         embedded: dict[str, list[EmbeddedBlock]] = {table.table_id: [] for table, _ in portion}

@@ -238,10 +238,10 @@ def count_documents(dataset: RetrievalSet, setting: Setting) -> int:
 
     All columns of a table are one text here, described or not, so no description is needed.
     """
-    sampling, kinds, count = setting.deployment.sampling, setting.given.get("kinds"), 0
-    for table, rows in dataset.tables:
-        contexts = dataset.contexts.get(table.table_id, ())
-        names = dataset.names.get(table.table_id, ())
-        documents = table_documents(table, rows, sampling, contexts=contexts, names=names)
-        count += sum(kinds is None or one.kind in kinds for one in documents)
-    return count
+    sampling, kinds = setting.deployment.sampling, setting.given.get("kinds")
+    every = (
+        document
+        for table, rows in dataset.tables
+        for document in table_documents(dataset, table, rows, sampling)
+    )
+    return sum(kinds is None or one.kind in kinds for one in every)

@@ -37,10 +37,11 @@ def main() -> None:
     ours = SentenceEncoder(files, options.device)
     single = SentenceEncoder(files, options.device, "float32")
     theirs = SentenceTransformer(files.model, device=options.device, local_files_only=True)
+    dataset = read_set(options.folder, options.name)
     documents = [
         document
-        for table, rows in read_set(options.folder, options.name).tables
-        for document in table_documents(table, rows, SamplingConfig())
+        for table, rows in dataset.tables
+        for document in table_documents(dataset, table, rows, SamplingConfig())
     ]
     blocks, took = timed(lambda: pack_blocks(documents, ours))
     print(f"packed {len(documents)} documents into {len(blocks)} blocks in {took.wall:.2f} s")
