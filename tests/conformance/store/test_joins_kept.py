@@ -66,6 +66,21 @@ def test_people_have_the_last_word(listed):
     assert on(listed, "lake/a") == [("lake/a", "inferred")]
 
 
+def test_pairs_are_what_any_join_connects_whoever_says_it(listed):
+    own = JoinEdge("lake/a", ("x",), "lake/a", ("b_id",), JoinKind.INFERRED, 0.5)
+    listed.joins.replace([INFERRED, replace(INFERRED, columns=("x",)), own], [])
+    key = Edge("lake/b", "lake/c", EdgeKind.FOREIGN_KEY, (("id", HOSTILE),))
+    listed.edges.replace([Origin("table:lake/c", "d", edges=(key,))])
+    both = {("lake/a", "lake/b"), ("lake/b", "lake/c")}
+    assert listed.joins.pairs() == both
+    listed.joins.judge(INFERRED, confirmed=False, author="ana")
+    assert listed.joins.pairs() == both, "they are joined by other columns, too"
+    listed.joins.judge(replace(INFERRED, columns=("x",)), confirmed=False, author="ana")
+    assert listed.joins.pairs() == {("lake/b", "lake/c")}
+    listed.joins.judge(INFERRED, confirmed=True, author="ana")
+    assert listed.joins.pairs() == both
+
+
 def test_what_is_rejected_is_no_join_the_other_way_round(listed):
     turned = replace(
         INFERRED, table="lake/b", columns=("id",), other="lake/a", other_columns=("b_id",)

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished, Stage
-from pneuma_assets.core.tables import Activity, TableFacts, TableRef
+from pneuma_assets.core.tables import MOST_JOINS, Activity, TableFacts, TableRef
 
 OPEN = TableRef("w/open", "w", "public.open", "table", "1")
 OURS = TableRef("w/ours", "w", "public.ours", "table", "1", updated_at=5.5, readers=("w/b", "ana"))
@@ -36,6 +37,18 @@ def test_facts_are_of_searchable_tables(store):
     assert store.access.of_tables(["w/new"]) == {"w/new": TableFacts()}
     store.listings.sync("w", [OPEN], rule=None)
     assert (store.access.of_tables().keys(), untold(store)) == ({"w/open"}, 1), "the other left"
+
+
+def test_facts_name_what_a_table_can_be_joined_with(store):
+    join = JoinEdge("w/open", ("x",), "w/ours", ("id",), JoinKind.INFERRED, 0.8)
+    store.joins.replace([join], [])
+    assert {i: one.joins for i, one in store.access.of_tables().items()} == {
+        "w/open": ("w/ours",), "w/ours": ("w/open",)}  # fmt: skip
+    many = [replace(join, table=f"w/t{n:03}") for n in range(2 * MOST_JOINS)]
+    store.joins.replace(many, [])
+    assert store.access.of_tables()["w/ours"].joins == tuple(
+        f"w/t{n:03}" for n in range(MOST_JOINS)
+    )
 
 
 def test_what_the_index_was_told_is_compared_with_the_readers_alone(store):
