@@ -6,9 +6,12 @@ whether one was chosen that says the same (Carbonell and Goldstein, "The use of 
 greedy choice by relevance, coverage and joins: arXiv 2511.13418). The first table stays the first.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from math import fsum, log
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import log
+
+import numpy as np
+import numpy.typing as npt
 
 from pneuma_assets.core.search.signals import RankedTable, place_of
 from pneuma_assets.core.tables import TableFacts
@@ -27,6 +30,8 @@ PLACED = 20
 _NAMES_ALIKE = 0.5
 """Share of the words of the shorter name that two tables that may say the same have in common."""
 
+Shares = npt.NDArray[np.float64]
+
 
 def complete(ranked: Sequence[RankedTable], facts: Mapping[str, TableFacts]) -> list[RankedTable]:
     """Return the tables with those among the first that complete the best ones.
@@ -37,57 +42,62 @@ def complete(ranked: Sequence[RankedTable], facts: Mapping[str, TableFacts]) -> 
         ranked: The best first.
         facts: What is known of them: which can be joined.
     """
-    left = {one.table_id: one for one in ranked[:AMONG]}
-    near = _joined(left, facts)
-    if not near:
+    among = ranked[:AMONG]
+    near = _joined([one.table_id for one in among], facts)
+    if not near.any():
         return list(ranked)
-    worth = _worth(ranked[:AMONG])
-    gained, lost = dict.fromkeys(left, 0.0), dict.fromkeys(left, 0.0)
-    chosen: list[RankedTable] = []
-    while left and len(chosen) < PLACED:
-        first = next(iter(left))
-        best = max(left, key=lambda i: left[i].score + gained[i] - lost[i])
-        one = left.pop(first if len(chosen) < KEPT else best)
-        chosen.append(one)
-        for table_id, other in left.items():
-            if table_id in near.get(one.table_id, ()):
-                gained[table_id] = max(gained[table_id], JOINED * one.score)
-            alike = ALIKE * _alike(one, other, worth)
-            lost[table_id] = max(lost[table_id], alike * other.score)
-    return [*chosen, *left.values(), *ranked[AMONG:]]
+    said, named = _said(among), [(place_of(i), _words(i)) for i in (t.table_id for t in among)]
+    scores = np.array([one.score for one in among])
+    gained, lost = np.zeros(len(among)), np.zeros(len(among))
+    left = np.ones(len(among), bool)
+    chosen: list[int] = []
+    while left.any() and len(chosen) < PLACED:
+        gains = np.where(left, scores + gained - lost, -np.inf)
+        at = int(left.argmax() if len(chosen) < KEPT else gains.argmax())
+        left[at] = False
+        chosen.append(at)
+        gained = np.maximum(gained, JOINED * scores[at] * near[at])
+        like = np.array([_are_named_alike(named[at], other) for other in named])
+        lost = np.maximum(lost, ALIKE * scores * like * _alike(said[at], said))
+    order = [*chosen, *np.flatnonzero(left).tolist()]
+    return [*(among[at] for at in order), *ranked[AMONG:]]
 
 
-def _joined(
-    table_ids: Collection[str], facts: Mapping[str, TableFacts]
-) -> Mapping[str, Collection[str]]:
+def _joined(table_ids: Sequence[str], facts: Mapping[str, TableFacts]) -> npt.NDArray[np.bool_]:
     """Return which of some tables can be joined with which of them; either may say so."""
-    near: dict[str, set[str]] = defaultdict(set)
-    for table_id in table_ids:
-        for other in facts[table_id].joins if table_id in facts else ():
-            if other in table_ids:
-                near[table_id].add(other)
-                near[other].add(table_id)
-    return near
+    near = np.zeros((len(table_ids), len(table_ids)), bool)
+    places = {table_id: at for at, table_id in enumerate(table_ids)}
+    for table_id, at in places.items():
+        joins = facts[table_id].joins if table_id in facts else ()
+        near[at, [places[other] for other in joins if other in places]] = True
+    joined: npt.NDArray[np.bool_] = near | near.T
+    return joined
 
 
-def _worth(tables: Sequence[RankedTable]) -> dict[str, float]:
-    """Return how telling each word of the question is: the fewer tables have it in a name."""
+def _said(tables: Sequence[RankedTable]) -> Shares:
+    """Return what each table's names say of the question, shape (tables, words).
+
+    A word counts more the fewer of the tables have it in a name.
+    """
     having = Counter(word for one in tables for word in one.scores.headers)
-    return {word: log(1 + len(tables) / count) for word, count in having.items()}
+    worth = {word: log(1 + len(tables) / count) for word, count in having.items()}
+    said = [[w * one.scores.headers.get(word, 0.0) for word, w in worth.items()] for one in tables]
+    return np.array(said, np.float64).reshape(len(tables), len(worth))
 
 
-def _alike(one: RankedTable, other: RankedTable, worth: Mapping[str, float]) -> float:
-    """Return how far two tables of one schema and of like names say the same of a question."""
-    if place_of(one.table_id) != place_of(other.table_id):
-        return 0.0
-    mine, theirs = (_words(table.table_id) for table in (one, other))
-    if len(mine & theirs) < _NAMES_ALIKE * min(len(mine), len(theirs)):
-        return 0.0
-    a, b = one.scores.headers, other.scores.headers
-    words = a.keys() | b.keys()
-    both = fsum(worth[word] * min(a.get(word, 0.0), b.get(word, 0.0)) for word in words)
-    any_of = fsum(worth[word] * max(a.get(word, 0.0), b.get(word, 0.0)) for word in words)
-    return both / any_of if any_of > 0 else 0.0
+def _alike(one: Shares, others: Shares) -> Shares:
+    """Return how far others say the same of a question as one table, from 0 to 1."""
+    both, either = np.minimum(one, others).sum(axis=1), np.maximum(one, others).sum(axis=1)
+    share: Shares = np.divide(both, either, out=np.zeros(len(others)), where=either > 0)
+    return share
+
+
+def _are_named_alike(one: tuple[str, set[str]], other: tuple[str, set[str]]) -> bool:
+    """Tell whether two tables lie in one schema and share words of their names."""
+    (place, mine), (elsewhere, theirs) = one, other
+    if place != elsewhere:
+        return False
+    return len(mine & theirs) >= _NAMES_ALIKE * max(1, min(len(mine), len(theirs)))
 
 
 def _words(table_id: str) -> set[str]:
