@@ -35,7 +35,7 @@ def groups(
     """Find the sets of tables that answer a question together, best first.
 
     A table that may answer by itself is such a set, too. Under each set stands by which columns its
-    tables are joined.
+    tables are joined, as far as that is known.
     """
     with showing_progress(lasting=False):
         found = workspace.find_groups(" ".join(question), k=k, where=filter_of(source, readers))
@@ -50,6 +50,8 @@ def groups(
         print_ranked(f"{rank:>3} {group.score:>6.2f}", ", ".join(group.tables))
         for edge in group.joins:
             print_indented(_join(edge), margin=12, most_lines=2)
+        if "apart" in group.parts:
+            print_indented("no known join connects all of these tables", margin=12, most_lines=1)
 
 
 def _join(edge: "JoinEdge") -> str:
