@@ -34,15 +34,14 @@ from pneuma_assets.core.measure.metrics import mean_intervals
 from pneuma_assets.core.relations import rank_groups
 from pneuma_assets.core.relations.infer_joins import infer_joins
 from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns
-from pneuma_assets.core.relations.join_graph import JoinEdge
-from pneuma_assets.core.relations.rank_groups import CANDIDATES, PARTS
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinGraph
+from pneuma_assets.core.relations.rank_groups import CANDIDATES, PARTS, SetGrowth
 from pneuma_assets.core.search.completion import complete
-from pneuma_assets.core.search.groups import GroupResult, GroupSearch
-from pneuma_assets.core.search.results import Found, ScoreParts, TableResult
+from pneuma_assets.core.search.mentions import link_mentions
 from pneuma_assets.core.search.retrieve import retrieve_candidates
 from pneuma_assets.core.search.signals import RankedTable, proposed_tables, rank_tables
 from pneuma_assets.core.search.table_search import SILENT
-from pneuma_assets.core.tables import DocumentKind, TableFacts
+from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.collect import collect_rows
 from pneuma_bench.experiments.support.key_databases import MANY_ROWS
 from pneuma_bench.lab import Lab
@@ -54,12 +53,10 @@ NAMED = ("warehouse", "spider_schemas_dev", "spider2_dev", "beaver_dw")
 UNNAMED = ("fetaqa_dev", "tabfact_val")
 GRID = [*product((0.1, 0.2, 0.3), (0.2, 0.35, 0.5))]
 """Weights of coverage and of place, among which the other sets choose."""
-MOVES, ROUNDS = (-4.0, -1.0, -0.3, 0.3, 1.0, 4.0), 4
-"""By which each weight of a set's parts is moved, and how often all are tried."""
+MOVES = 200
+"""Of one weight of a set's parts each, that are tried."""
 SAMPLED = 5
 """Rows of a table that are a sample of it: they tell nothing of keys."""
-FOR_CHOICE = 60
-"""Sets of a question among which weights are chosen."""
 FIGURES = ("hit@1", "hit@10", "exact@1", "tables")
 Numbers = npt.NDArray[np.float64]
 
@@ -99,16 +96,17 @@ class Questions:
         """Return the tables that a table can be joined with."""
         return {i for edge in self.joins.get(table_id, ()) for i in edge.tables} - {table_id}
 
-    def groups(self, one: Asked, weights: Weights, most: int) -> list[GroupResult]:
-        """Return the sets of tables as `find_groups` has them."""
+    def growth(self, one: Asked, weights: Weights) -> SetGrowth:
+        """Return the sets of tables of a question as `find_groups` has them."""
         ranked = self.ranked(one, weights)[:CANDIDATES]
-        parts = ScoreParts(0.0, 0.0, None, 0.0, 0.0, 1, 1.0)
-        results = [
-            TableResult(i.table_id, i.score, parts, DocumentKind.NAMES, "", "", "") for i in ranked
-        ]
+        best = max(1e-9, *(i.score for i in ranked))
+        found = {i.table_id: i.score / best for i in ranked}
         headers = {i.table_id: i.scores.headers for i in ranked}
-        return GroupSearch(self.index, self.of_tables).group(
-            one.text, Found(results, headers), most, NO_FILTER
+        mentions = link_mentions(self.index, one.text, headers, NO_FILTER)
+        edges = self.of_tables(found)
+        known = JoinGraph(edges).linking(found).union(found)
+        return SetGrowth(
+            JoinGraph(edge for edge in edges if known.issuperset(edge.tables)), found, mentions
         )
 
     def of_tables(self, table_ids: Collection[str]) -> list[JoinEdge]:
@@ -232,40 +230,39 @@ Example = tuple[Numbers, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
 
 
 def example(one: Questions, asked: Asked) -> Example:
-    groups = one.groups(asked, Weights(), FOR_CHOICE)
-    needed = one.same(asked.needed)
-    sets = [one.same(group.tables) for group in groups]
-    parts = [
-        [group.parts.get(name, 0.0) / (rank_groups.WEIGHTS[name] or 1.0) for name in PARTS]
-        for group in groups
-    ]
-    hits = np.array([needed <= some for some in sets], bool)
-    return (
-        np.array(parts).reshape(len(sets), len(PARTS)),
-        hits,
-        np.array([needed == s for s in sets]),
-    )
+    needed, grown = one.same(asked.needed), [*one.growth(asked, Weights()).groups()]
+    sets = [one.same(group) for group, _ in grown]
+    shipped = np.array([rank_groups.WEIGHTS[name] for name in PARTS])
+    parts = np.array([[some.get(name, 0.0) for name in PARTS] for _, some in grown]) / shipped
+    return parts, np.array([needed <= one for one in sets]), np.array([needed == s for s in sets])
 
 
 def chosen_weights(sets: Sequence[Sequence[Example]]) -> dict[str, float]:
-    """Return weights moved as long as hits and exact sets at the first place become more."""
+    """Return weights moved at random as long as the right sets come first more often.
+
+    Right is a hit, among the ten first half as much, and an exact set as much again.
+    """
 
     def worth(values: Numbers) -> float:
-        first = [
-            [(hits[at], exact[at]) for parts, hits, exact in some if len(parts)
-             for at in [int((parts @ values).argmax())]]
-            for some in sets
-        ]  # fmt: skip
-        return float(np.mean([np.sum(one) / max(1, len(one)) for one in first]))
+        return float(np.mean([np.mean([_worth(one, values) for one in some]) for some in sets]))
 
+    drawn = np.random.default_rng(0)
     values = np.array([rank_groups.WEIGHTS[name] for name in PARTS])
     best = worth(values)
-    for _, at, move in product(range(ROUNDS), range(len(values)), MOVES):
+    for at in range(MOVES):
         moved = values.copy()
-        moved[at] += move
+        moved[drawn.integers(len(values))] += drawn.normal() * (2.0 if at < MOVES / 2 else 0.6)
         if (reached := worth(moved)) > best:
             values, best = moved, reached
     return dict(zip(PARTS, values.tolist(), strict=True))
+
+
+def _worth(example: Example, values: Numbers) -> float:
+    parts, hits, exact = example
+    scores = parts @ values
+    first = scores.argmax()
+    ten = np.argpartition(-scores, min(9, len(scores) - 1))[:10]
+    return float(hits[first]) + 0.5 * float(hits[ten].any()) + float(exact[first])
 
 
 def report_groups(what: str, one: Questions, weights: Weights) -> None:
@@ -273,7 +270,8 @@ def report_groups(what: str, one: Questions, weights: Weights) -> None:
     rows, several = [], []
     for asked in one.asked:
         needed = one.same(asked.needed)
-        sets = [one.same(group.tables) for group in one.groups(asked, weights, 10)]
+        found = one.growth(asked, weights).ranked(10)
+        sets = [one.same(group.tables) for group in found]
         hits = [needed <= some for some in sets] or [False]
         rows.append((hits[0], any(hits), sets[:1] == [needed], len(sets[0]) if sets else 0))
         several.append(len(needed) > 1)

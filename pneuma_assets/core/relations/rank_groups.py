@@ -88,26 +88,7 @@ def rank_groups(
         mentions: What the question names.
         most: Sets returned.
     """
-    growth = _Growth(graph, found, mentions)
-    heap = [_placed(group, parts) for group, parts in growth.groups()]
-    groups = {frozenset(tables) for *_, tables, _ in heap}
-    heapify(heap)
-    ranked: list[TableGroup] = []
-    while heap and len(ranked) < most:
-        *_, tables, parts = heappop(heap)
-        group = frozenset(tables)
-        surer = group if "guess" in parts else graph.beyond_guesses(group, MOST_TABLES)
-        if surer == group:
-            if not any(group.issubset(better.tables) for better in ranked):
-                ranked.append(_shown(graph, group, found, parts))
-        else:
-            surer_parts = growth.parts(surer)
-            less = min(0.0, _score(surer_parts) - _score(parts))
-            heappush(heap, _placed(group, {**parts, "guess": less}))
-            if surer not in groups:
-                groups.add(surer)
-                heappush(heap, _placed(surer, surer_parts))
-    return ranked
+    return SetGrowth(graph, found, mentions).ranked(most)
 
 
 _Placed = tuple[float, bool, int, list[str], Mapping[str, float]]
@@ -135,7 +116,7 @@ _Layer = dict[tuple[int, ...], Numbers]
 """The parts of the scores of sets of equal size, by the places of their tables, ascending."""
 
 
-class _Growth:
+class SetGrowth:
     """Grows sets of the candidates and of what links them, and scores them.
 
     Shapes: `scores` (tables,), `joined` and `near` (tables, tables), `shares` (tables, mentions),
@@ -145,6 +126,7 @@ class _Growth:
     def __init__(
         self, graph: JoinGraph, found: Mapping[str, float], mentions: Sequence[Mention]
     ) -> None:
+        self.graph, self.found = graph, found
         candidates = sorted(found, key=lambda table: (-found[table], table))[:CANDIDATES]
         linking = graph.linking(candidates)
         self.tables = [
@@ -166,6 +148,28 @@ class _Growth:
         self.shares = np.array(shares).reshape(len(self.tables), len(mentions))
         self.worth = _worth(mentions)
         self.weights = np.array([WEIGHTS[name] for name in PARTS])
+
+    def ranked(self, most: int) -> list[TableGroup]:
+        """Return up to `most` sets, best first; none of them within a better one."""
+        heap = [_placed(group, parts) for group, parts in self.groups()]
+        groups = {frozenset(tables) for *_, tables, _ in heap}
+        heapify(heap)
+        ranked: list[TableGroup] = []
+        while heap and len(ranked) < most:
+            *_, tables, parts = heappop(heap)
+            group = frozenset(tables)
+            surer = group if "guess" in parts else self.graph.beyond_guesses(group, MOST_TABLES)
+            if surer == group:
+                if not any(group.issubset(better.tables) for better in ranked):
+                    ranked.append(_shown(self.graph, group, self.found, parts))
+            else:
+                surer_parts = self.parts(surer)
+                less = min(0.0, _score(surer_parts) - _score(parts))
+                heappush(heap, _placed(group, {**parts, "guess": less}))
+                if surer not in groups:
+                    groups.add(surer)
+                    heappush(heap, _placed(surer, surer_parts))
+        return ranked
 
     def groups(self) -> Iterator[tuple[Group, dict[str, float]]]:
         """Yield the sets that are kept, each once, with what each part adds to its score."""
