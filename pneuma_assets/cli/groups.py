@@ -43,11 +43,14 @@ def groups(
         print_json(found)
         return
     answerable = found[0].answerable if found else None
-    print_no_match(answerable, workspace.loaded.deployment.query.min_confidence, found=bool(found))
+    least = workspace.loaded.deployment.query.min_confidence
+    unlikely = answerable is not None and answerable < least
+    print_no_match(answerable, least, found=bool(found))
     for rank, group in enumerate(found, start=1):
         if rank == 1:
             print_ranked(f"{'':>3} {'score':>6}", "tables")
-        print_ranked(f"{rank:>3} {group.score:>6.2f}", ", ".join(group.tables))
+        score = "-" if unlikely else f"{group.score:.2f}"  # it compares sets with the best one
+        print_ranked(f"{rank:>3} {score:>6}", ", ".join(group.tables))
         for edge in group.joins:
             print_indented(_join(edge), margin=12, most_lines=2)
         if "apart" in group.parts:

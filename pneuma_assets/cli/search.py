@@ -160,17 +160,25 @@ def _print_all(answers: "Sequence[Answer]", min_confidence: float, *, explain: b
 
 
 def _print_answer(answer: "Sequence[TableResult]", min_confidence: float, *, explain: bool) -> None:
-    """Print one ranking: a line of figures a table, and under it the text that matched."""
-    from pneuma_assets.core.search.confidence import confidence_of
+    """Print one ranking: a line of figures a table, and under it the text that matched.
 
-    print_no_match(confidence_of(answer), min_confidence, found=bool(answer))
+    Scores compare tables with the best one; where probably none answers they are left out.
+    """
+    from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
+
+    sure = confidence_of(answer)
+    unlikely = is_unlikely(sure, min_confidence)
+    print_no_match(sure, min_confidence, found=bool(answer))
     if answer:
-        print_ranked(f"{'':>3} {'score':>6} {'words':>6} {'meaning':>8} {'judge':>6}", "table")
+        heads = f"{'sure':>5} {'score':>6} {'words':>6} {'meaning':>8} {'judge':>6}"
+        print_ranked(f"{'':>3} {heads}", "table")
     for rank, result in enumerate(answer, start=1):
         parts = result.parts
-        judge = "-" if parts.judge is None else f"{parts.judge:.2f}"
-        figures = f"{result.score:>6.2f} {parts.lexical:>6.2f} {parts.semantic:>8.2f} {judge:>6}"
-        print_ranked(f"{rank:>3} {figures}", result.table_id)
+        scores = [result.score, parts.lexical, parts.semantic]
+        shown = [result.confidence, *([None] * 3 if unlikely else scores), parts.judge]
+        sized = zip(shown, (5, 6, 6, 8, 6), strict=True)
+        figures = (f"{'-' if one is None else f'{one:.2f}':>{width}}" for one, width in sized)
+        print_ranked(f"{rank:>3} {' '.join(figures)}", result.table_id)
         if parts.named is not None:
             what = "column" if parts.named in result.columns else "table"
             print_indented(f"{what} named: {parts.named}", margin=4, most_lines=1)

@@ -44,6 +44,15 @@ def test_next_to_nothing_that_trust_takes_is_not_explained(capsys, trust):
     assert "trust" not in lines[-1]
 
 
+def test_no_score_stands_where_probably_no_table_answers(capsys):
+    sure = printed(capsys, explain=False)
+    doubtful = printed(capsys, replace(RESULT, confidence=0.1, answerable=0.2), explain=False)
+    assert sure[0].split() == ["sure", "score", "words", "meaning", "judge", "table"]
+    assert sure[1].split() == ["1", "0.60", "0.92", "0.53", "0.40", "-", "lake/sales/orders"]
+    assert doubtful[0] == "No confident match (0.20)."
+    assert doubtful[2].split() == ["1", "0.10", "-", "-", "-", "-", "lake/sales/orders"]
+
+
 def test_copies_and_trust_are_in_the_json():
     record = RESULT.to_dict()
 
