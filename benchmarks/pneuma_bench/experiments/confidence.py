@@ -1,21 +1,21 @@
-"""Fits the confidence of an answer, and measures it on questions that it was not fitted on.
+"""Fits the confidence of an answer, and measures it on sets that it was not fitted on.
 
-    python -m pneuma_bench.experiments.confidence --keep FOLDER \
-        T1.jsonl Q1.jsonl T2.jsonl Q2.jsonl ...
+    python -m pneuma_bench.experiments.confidence --keep FOLDER T1.jsonl Q1.jsonl T2.jsonl ...
 
-Each pair is a set as `pneuma-bench run` reads them. A question with tables is asked of all
-tables, and again without its own; a set with questions that no table answers has those instead.
-All sets count alike, and half of each is answerable.
+Each pair is a set as `pneuma-bench run` reads them. A question is asked of the tables of its set,
+again of these without its own, and of the tables of the other sets; a set's own questions that no
+table answers count as the second kind. All sets count alike, half of each being answerable, and of
+the others half are of other sets.
 
-Printed are the area under the ROC curve (AUROC) of every sign alone and of all together, and how
-many unanswerable questions are refused where 95 of 100 answerable ones are kept: by
-cross-validation over questions (both copies of one are in the same part), and for each set by what
-was fitted on the others. Then the coefficients that `core/search/confidence.py` has.
+For each set, by what is fitted to all and by what is fitted to the others (left out): the area
+under the ROC curve (AUROC) against both kinds, and which share of each is refused below the
+threshold. That is the highest that refuses at most one of 100 answerable questions of every set it
+is fitted to. Then the constants of `core/search/confidence.py`.
 """
 
 import argparse
-import math
 import os
+import random
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -37,10 +37,10 @@ from pneuma_assets.core.search.confidence import (
     signs_of,
     words_of_question,
 )
-from pneuma_assets.core.search.confidence import answerable as probability
 from pneuma_assets.core.search.retrieve import retrieve_candidates
-from pneuma_assets.core.search.signals import RankedTable, proposed_tables, rank_tables
-from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.search.signals import proposed_tables, rank_tables
+from pneuma_assets.core.search.table_search import SILENT
+from pneuma_assets.core.terms.rare_words import sought_words
 from pneuma_assets.core.text.analysis import ENGLISH
 from pneuma_bench.lab import Lab
 from pneuma_bench.outcome import auroc
@@ -49,15 +49,15 @@ from pneuma_bench.sets import RetrievalSet
 from pneuma_bench.settings import setting_of
 
 Numbers = npt.NDArray[np.float64]
-PARTS, KEPT, PENALTY = 5, 0.95, 0.1
+ANSWERED, WITHOUT, OTHERS = 0, 1, 2
+REFUSED, PENALTY = 0.01, 0.1
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question's answer: its signs, and of its best tables the scores and which are right."""
+    """A question's answer: which kind it is of, its signs, its best tables' scores, the right."""
 
-    group: int
-    answerable: bool
+    kind: int
     signs: Sequence[float]
     scores: Sequence[float]
     right: Sequence[bool]
@@ -65,204 +65,141 @@ class Asked:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A logistic regression over the signs as they are."""
+    """A logistic regression over the signs as they are, and below which odds it refuses."""
 
     slopes: Numbers
     intercept: float
+    least: float = 0.0
 
     def of(self, asked: Sequence[Asked]) -> Numbers:
-        """Return the probability of each answer."""
-        odds = signs(asked) @ self.slopes + self.intercept
-        return np.asarray(1 / (1 + np.exp(-odds)), np.float64)
+        """Return the log odds of each answer."""
+        return np.array([one.signs for one in asked]) @ self.slopes + self.intercept
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path, metavar="T.jsonl Q.jsonl")
     parser.add_argument("--keep", type=Path, help="keeps embeddings and indexes")
+    parser.add_argument("--named", nargs="*", default=[], help="sets whose ids are names")
+    parser.add_argument("--questions", type=int, default=300, help="of each set, drawn")
     given = parser.parse_args()
-    pairs = [*zip(given.files[::2], given.files[1::2], strict=True)]
-    sets = {tables.name.split(".")[0]: collected(tables, q, given.keep) for tables, q in pairs}
-    alone(sets)
-    validated(sets)
-    final(sets)
-    shipped(sets)
+    pairs = zip(given.files[::2], given.files[1::2], strict=True)
+    names = {files[0].name.split(".")[0]: files for files in pairs}
+    read = {n: read_files(*files, ids_are_names=n in given.named) for n, files in names.items()}
+    sets = {name: collected(name, read, given.keep, given.questions) for name in read}
+    fitted = fit([*sets.values()])
+    for name, asked in sets.items():
+        print(name, shown(fitted, asked), sep="\n  fitted:   ")
+        others = [one for other, one in sets.items() if other != name]
+        print("  left out:", shown(fit(others), asked) if others else "nothing")
+    for sign, slope in zip(SIGNS, fitted.slopes, strict=True):
+        print(f'    "{sign}": {slope:.2f},')
+    least = 1 / (1 + np.exp(-fitted.least))
+    print(f"INTERCEPT = {fitted.intercept:.2f}, refuse below {least:.3f}")
+    print("SHARE_AHEAD, SHARE_INTERCEPT = {:.2f}, {:.2f}".format(*share([*sets.values()])))
 
 
-def collected(tables: Path, queries: Path, keep: Path | None) -> list[Asked]:
-    """Index a set and ask its questions, with and without the tables that answer them."""
-    dataset = read_files(tables, queries)
+def collected(
+    name: str, read: dict[str, RetrievalSet], keep: Path | None, most: int
+) -> list[Asked]:
+    """Index a set and ask its questions, with and without their tables, and those of others."""
+    dataset = read[name]
+    own = [*zip(dataset.questions, map(set, dataset.relevant), strict=True)]
+    chance = random.Random(name)
+    asked = [(text, gold, WITHOUT) for text, gold in chance.sample(own, min(most, len(own)))]
+    for other in read.values():
+        if other is not dataset:
+            texts = [q for q, gold in zip(other.questions, other.relevant, strict=True) if gold]
+            few = chance.sample(texts, min(len(texts), most // (len(read) - 1)))
+            asked += [(text, set(), OTHERS) for text in few]
     setting = setting_of(Deployment(), {})
     with Lab(dataset, keep, os.environ) as lab:
         index, _ = lab.index(setting)
         with closing(index):
-            return [*ask(index, lab.encoder(setting), dataset, setting.deployment)]
+            return [*ask(index, lab.encoder(setting), asked, setting.deployment)]
 
 
 def ask(
-    index: SearchIndex, encoder: Encoder, dataset: RetrievalSet, deployment: Deployment
+    index: SearchIndex,
+    encoder: Encoder,
+    asked: Sequence[tuple[str, set[str], int]],
+    deployment: Deployment,
 ) -> Iterator[Asked]:
-    has_unanswerable = not all(dataset.relevant)
     query = QueryOptions.of(deployment.query)
-    asked = enumerate(zip(dataset.questions, dataset.relevant, strict=True))
-    for some in chunks([*asked], 50):
-        texts = [text for _, (text, _) in some]
+    for some in chunks(asked, 50):
+        texts = [text for text, _, _ in some]
         vectors = encoder.encode_queries(texts)
-        queries = [IndexQuery(t, v, evidence=t) for t, v in zip(texts, vectors, strict=True)]
+        queries = [
+            IndexQuery(t, v, t, SILENT, sought_words(t, ENGLISH))
+            for t, v in zip(texts, vectors, strict=True)
+        ]
         proposals = retrieve_candidates(index, queries, query.k, query.n, where=NO_FILTER)
         tables = [proposed_tables(one.side) for one in proposals]
         scores = index.table_scores(queries, tables)
-        for (group, (text, gold)), one, found in zip(some, proposals, scores, strict=True):
-            for left_out in [set(), *([] if has_unanswerable or not gold else [set(gold)])]:
-                left = {i: table for i, table in found.items() if i not in left_out}
-                ranked = rank_tables(left, query.weights, one.side)[:MOST]
-                evidence = index.evidence([table.table_id for table in ranked])
-                yield seen(group, text, ranked, evidence, set(gold) - left_out)
+        for (text, gold, kind), one, found in zip(some, proposals, scores, strict=True):
+            words = words_of_question(text, ENGLISH)
+            for gone in [set[str](), gold] if gold else [gold]:
+                left = {i: table for i, table in found.items() if i not in gone}
+                ranked = rank_tables(left, query.weights, one.side, [*words])[:MOST]
+                known = index.evidence([table.table_id for table in ranked])
+                signs = signs_of(
+                    words, [features_of(i, known[i.table_id], words, ENGLISH) for i in ranked]
+                )
+                yield Asked(
+                    ANSWERED if gold and not gone else kind,
+                    [signs[name] for name in SIGNS],
+                    [table.score for table in ranked],
+                    [table.table_id in gold for table in ranked],
+                )
 
 
-def seen(
-    group: int,
-    question: str,
-    ranked: Sequence[RankedTable],
-    evidence: dict[str, TableTerms],
-    gold: set[str],
-) -> Asked:
-    words = words_of_question(question, ENGLISH)
-    contenders = [features_of(one, evidence[one.table_id], words, ENGLISH) for one in ranked]
-    values = signs_of(words, contenders)
-    return Asked(
-        group,
-        bool(gold),
-        [values[name] for name in SIGNS],
-        [one.score for one in ranked],
-        [one.table_id in gold for one in ranked],
-    )
-
-
-def signs(asked: Sequence[Asked]) -> Numbers:
-    return np.array([one.signs for one in asked], np.float64)
-
-
-def answerable(asked: Sequence[Asked]) -> npt.NDArray[np.bool_]:
-    return np.array([one.answerable for one in asked])
+def kinds(asked: Sequence[Asked]) -> npt.NDArray[np.int64]:
+    return np.array([one.kind for one in asked])
 
 
 def fit(sets: Sequence[Sequence[Asked]]) -> Fitted:
     """Fit to sets of equal weight, each half answerable."""
-    values = np.concatenate([signs(one) for one in sets])
-    labels = [answerable(one) for one in sets]
-    weights = [np.where(one, 0.5 / one.mean(), 0.5 / (1 - one.mean())) for one in labels]
-    weight = np.concatenate([1000 * one / len(one) for one in weights])
+    values = np.array([one.signs for asked in sets for one in asked])
+    labels = [kinds(asked) for asked in sets]
+    weights = []
+    for one in labels:
+        counts = np.bincount(one, minlength=3)
+        shares = np.where(counts > 0, [0.5, 0.25, 0.25], 0) / np.maximum(counts, 1)
+        weights.append(1000 * shares[one])
     mean, spread = values.mean(axis=0), values.std(axis=0) + 1e-9
     model = LogisticRegression(C=PENALTY, max_iter=1000)
-    model.fit((values - mean) / spread, np.concatenate(labels), sample_weight=weight)
+    answered = np.concatenate(labels) == ANSWERED
+    model.fit((values - mean) / spread, answered, sample_weight=np.concatenate(weights))
     slopes = model.coef_[0] / spread
-    return Fitted(slopes, float(model.intercept_[0] - slopes @ mean))
+    fitted = Fitted(slopes, float(model.intercept_[0] - slopes @ mean))
+    odds = [fitted.of([one for one in asked if one.kind == ANSWERED]) for asked in sets]
+    return Fitted(slopes, fitted.intercept, min(float(np.quantile(one, REFUSED)) for one in odds))
 
 
-def figures(name: str, confidence: Numbers, labels: npt.NDArray[np.bool_]) -> str:
-    area = auroc(confidence[labels], confidence[~labels])
-    bound = np.quantile(confidence[labels], 1 - KEPT)
-    refused = np.mean(confidence[~labels] < bound)
-    low, high = area.interval
-    return f"{name:22} AUROC {area.value:.3f} ({low:.3f}-{high:.3f}), refused {refused:.2f}"
+def shown(fitted: Fitted, asked: Sequence[Asked]) -> str:
+    odds, labels = fitted.of(asked), kinds(asked)
+    said = [f"answerable refused {np.mean(odds[labels == ANSWERED] < fitted.least):.3f}"]
+    for kind, what in ((WITHOUT, "without its tables"), (OTHERS, "of other sets")):
+        area = auroc(odds[labels == ANSWERED], odds[labels == kind])
+        low, high = area.interval
+        refused = np.mean(odds[labels == kind] < fitted.least)
+        said.append(f"{what} AUROC {area.value:.3f} ({low:.3f} to {high:.3f}), {refused:.3f}")
+    return "; ".join(said)
 
 
-def alone(sets: dict[str, list[Asked]]) -> None:
-    for set_name, asked in sets.items():
-        labels = answerable(asked)
-        first = np.mean([one.right[:1] == [True] for one in asked if one.answerable])
-        print(f"{set_name}: {labels.sum()} answerable, {(~labels).sum()} not, R@1 {first:.3f}")
-        for place, name in enumerate(SIGNS):
-            print("  " + figures(name, signs(asked)[:, place], labels))
-
-
-def validated(sets: dict[str, list[Asked]]) -> None:
-    apart = {name: np.zeros(len(asked)) for name, asked in sets.items()}
-    for part in range(PARTS):
-        model = fit([[a for a in asked if a.group % PARTS != part] for asked in sets.values()])
-        for name, asked in sets.items():
-            here = np.array([one.group % PARTS == part for one in asked])
-            apart[name][here] = model.of(asked)[here]
-    for name, asked in sets.items():
-        print(figures(f"{name}, other parts", apart[name], answerable(asked)))
-        others = [other for key, other in sets.items() if key != name]
-        if others:
-            print(figures(f"{name}, other sets", fit(others).of(asked), answerable(asked)))
-    kept = {name: np.sort(apart[name][answerable(asked)]) for name, asked in sets.items()}
-    bound = threshold([*kept.values()])
-    print(f"refuse below {bound:.2f}, by which 95 of 100 answerable are kept over all sets:")
-    for name, asked in sets.items():
-        refused = np.mean(apart[name][~answerable(asked)] < bound)
-        print(f"  {name}: kept {np.mean(kept[name] >= bound):.3f}, refused {refused:.3f}")
-    reliability(apart, sets)
-
-
-def threshold(kept: Sequence[Numbers]) -> float:
-    """Return from which confidence on 95 of 100 are kept where all sets count alike."""
-    bounds = np.linspace(0, 1, 1001)
-    shares = np.mean([[np.mean(one >= bound) for bound in bounds] for one in kept], axis=0)
-    return float(bounds[np.flatnonzero(shares >= KEPT)[-1]])
-
-
-def shipped(sets: dict[str, list[Asked]]) -> None:
-    """Print what the shipped signs keep of a set below the threshold that the others choose.
-
-    That is, in hundredths, the highest that keeps 95 of 100 answerable questions of each of them.
-    """
-    known = {
-        name: np.array([probability(dict(zip(SIGNS, one.signs, strict=True))) for one in asked])
-        for name, asked in sets.items()
-    }
-    low = {n: np.quantile(known[n][answerable(asked)], 1 - KEPT) for n, asked in sets.items()}
-    for name, asked in sets.items():
-        labels = answerable(asked)
-        chosen = [("all sets", min(low.values()))]
-        if len(sets) > 1:
-            chosen.append(("other sets", min(low[other] for other in sets if other != name)))
-        for by, lowest in chosen:
-            bound = math.floor(100 * lowest) / 100
-            kept = np.mean(known[name][labels] >= bound)
-            refused = np.mean(known[name][~labels] < bound)
-            print(f"{name}, by {by}: below {bound:.2f}, kept {kept:.3f}, refused {refused:.3f}")
-
-
-def reliability(apart: dict[str, Numbers], sets: dict[str, list[Asked]]) -> None:
-    """Print how often a table answers where so much confidence was said, sets counting alike."""
-    print("said: answerable (half of each set being so)")
-    for low in np.arange(0, 1, 0.1):
-        true, false = 0.0, 0.0
-        for name, asked in sets.items():
-            here = (apart[name] >= low) & (apart[name] < low + 0.1)
-            labels = answerable(asked)
-            true += float(np.mean(here[labels]))
-            false += float(np.mean(here[~labels]))
-        share = true / (true + false) if true + false else math.nan
-        print(f"  {low:.1f}-{low + 0.1:.1f}: {share:.2f}")
-
-
-def final(sets: dict[str, list[Asked]]) -> None:
-    model = fit([*sets.values()])
-    for name, slope in zip(SIGNS, model.slopes, strict=True):
-        print(f'    "{name}": {slope:.2f},')
-    print(f"INTERCEPT = {model.intercept:.2f}")
+def share(sets: Sequence[Sequence[Asked]]) -> tuple[float, float]:
+    """Return the log odds that a table is right, if any is, by how far its score is ahead."""
     ahead, labels, weights = [], [], []
-    for asked in sets.values():
-        some = [one for one in asked if one.answerable]
+    for asked in sets:
+        some = [one for one in asked if one.kind == ANSWERED]
         for one in some:
             for place, score in enumerate(one.scores):
                 others = [*one.scores[:place], *one.scores[place + 1 :]]
                 ahead.append([score - max(others, default=0.0)])
                 labels.append(one.right[place])
                 weights.append(1000 / len(some))
-    share = LogisticRegression(C=1e6).fit(np.array(ahead), labels, sample_weight=weights)
-    print(f"AHEAD, INTERCEPT of a share = {share.coef_[0][0]:.2f}, {share.intercept_[0]:.2f}")
-    chance = share.predict_proba(np.array(ahead))[:, 1]
-    print("share said: right")
-    for low in np.arange(0, 1, 0.1):
-        here = (chance >= low) & (chance < low + 0.1)
-        right = np.average(np.array(labels)[here], weights=np.array(weights)[here])
-        print(f"  {low:.1f}-{low + 0.1:.1f}: {right:.2f} of {here.sum()}")
+    model = LogisticRegression(C=1e6).fit(np.array(ahead), labels, sample_weight=weights)
+    return float(model.coef_[0][0]), float(model.intercept_[0])
 
 
 if __name__ == "__main__":

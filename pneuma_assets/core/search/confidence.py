@@ -1,7 +1,8 @@
 """How sure an answer is: the probability that a table here answers, and that it is this one.
 
 Scores rank the tables of one question; the best one has a score near 1 also where none answers. So
-the raw scores of the first table are looked at, and how far those behind it are.
+what is looked at means the same for every question: how much of it the best tables say, and how
+near they are in meaning.
 """
 
 import math
@@ -31,16 +32,12 @@ class ConfidenceFeatures:
     Attributes:
         said: Terms of the question that its names, its best row or its best blocks say.
         cosine: Of its block nearest in meaning; 0 without one.
-        fields: Its raw scores by field of the evidence.
+        names: Its raw score in the names of the table and of what it lies in.
     """
 
     said: frozenset[str]
     cosine: float = 0.0
-    fields: Mapping[Field, float] | None = None
-
-    def raw(self, field: Field) -> float:
-        """Return its score in a field, 0 where it has none."""
-        return (self.fields or {}).get(field, 0.0)
+    names: float = 0.0
 
 
 def features_of(
@@ -63,9 +60,8 @@ def features_of(
     lines = (line for text in texts for line in text.split("\n"))
     said = {term for line in lines for term in words.keys() & terms_in(line, analyzer)}
     semantic = one.scores.semantic
-    return ConfidenceFeatures(
-        frozenset(said), 0.0 if semantic is None else semantic.score, one.scores.fields
-    )
+    cosine = 0.0 if semantic is None else semantic.score
+    return ConfidenceFeatures(frozenset(said), cosine, one.scores.fields.get(Field.NAMES, 0.0))
 
 
 def words_of_question(question: str, analyzer: Analyzer) -> dict[str, float]:
@@ -102,18 +98,18 @@ def _is_telling(match: re.Match[str], question: str) -> bool:
 
 
 SIGNS: Mapping[str, float] = {
-    "said": 3.07,
-    "meaning": 4.63,
-    "cells ahead": 0.51,
-    "pairs ahead": 0.70,
+    "said": 3.53,
+    "said together": 0.53,
+    "meaning": 6.56,
+    "names": 1.31,
 }
 """What each of `signs_of` adds to the log odds that a table answers. A logistic regression over
-three sets of tables and questions that count alike, half of each answerable:
+six sets of tables and questions that count alike, half of each answerable:
 `experiments.confidence` of the benchmarks fits it, docs/measurements.md has the figures."""
 
-INTERCEPT = -3.10
+INTERCEPT = -4.56
 
-SHARE_AHEAD, SHARE_INTERCEPT = 14.04, -1.03
+SHARE_AHEAD, SHARE_INTERCEPT = 10.04, -0.63
 """The log odds that it is this table, if any: by how far its score is ahead of all others."""
 
 NAMED = 0.9
@@ -133,17 +129,19 @@ def signs_of(
         contenders: The best tables, best first.
 
     Returns:
-        `said`: how much of the question the first table says (`share_said`); `meaning`:
-        the cosine of its nearest block; `cells ahead`, `pairs ahead`: its raw score in a field
-        less the best one behind it, by a word of the question.
+        `said`: how much of the question the first table says (`share_said`); `said together`: the
+        share of its words that any of them says; `meaning`: the cosine of the nearest block of any;
+        `names`: the first table's raw score in names, by a word of the question.
     """
     if not contenders:
         return dict.fromkeys(SIGNS, 0.0)
+    many = max(1, len(words))
+    together = frozenset().union(*(one.said for one in contenders))
     return {
         "said": share_said(words, contenders),
-        "meaning": contenders[0].cosine,
-        "cells ahead": _ahead([one.raw(Field.CELLS) for one in contenders]) / max(1, len(words)),
-        "pairs ahead": _ahead([one.raw(Field.PAIRS) for one in contenders]) / max(1, len(words)),
+        "said together": len(together & words.keys()) / many,
+        "meaning": max(one.cosine for one in contenders),
+        "names": contenders[0].names / many,
     }
 
 
@@ -173,10 +171,6 @@ def confidence_of(results: Sequence[TableResult]) -> float | None:
 def is_unlikely(confidence: float | None, min_confidence: float) -> bool:
     """Tell whether an answer is to be refused; one of unknown confidence is not."""
     return confidence is not None and confidence < min_confidence
-
-
-def _ahead(values: Sequence[float]) -> float:
-    return values[0] - max(values[1:], default=0.0)
 
 
 def _probability(odds: float) -> float:

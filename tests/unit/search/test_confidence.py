@@ -27,9 +27,8 @@ from pneuma_assets.core.text.analysis import ENGLISH
 WORDS = words_of_question("which ships landed herring in 2020", ENGLISH)
 
 
-def contender(said: str = "", cosine: float = 0.0, **fields: float) -> ConfidenceFeatures:
-    found = {Field(name): score for name, score in fields.items()}
-    return ConfidenceFeatures(frozenset(ENGLISH.terms(said)), cosine, found)
+def contender(said: str = "", cosine: float = 0.0, names: float = 0.0) -> ConfidenceFeatures:
+    return ConfidenceFeatures(frozenset(ENGLISH.terms(said)), cosine, names)
 
 
 numbers = st.floats(0, 1e6)
@@ -38,7 +37,7 @@ contenders = st.lists(
         ConfidenceFeatures,
         st.frozensets(st.sampled_from(sorted(WORDS))),
         st.floats(-1, 1),
-        st.dictionaries(st.sampled_from(Field), numbers),
+        numbers,
     ),
     max_size=10,
 )
@@ -75,23 +74,23 @@ def test_what_is_said_counts_by_its_rarity(first, behind, least, most):
     assert least <= signs_of(WORDS, found)["said"] <= most
 
 
-def test_a_field_counts_by_how_far_it_is_ahead_a_word():
-    found = [contender(cells=8.0, pairs=1.0), contender(cells=4.0, pairs=5.0), contender()]
+def test_the_best_tables_are_looked_at_together_and_names_by_the_word():
+    found = [contender("ships", 0.2, 8.0), contender("herring", 0.6, 9.0)]
     signs = signs_of(WORDS, found)
-    assert signs["cells ahead"] == 4.0 / len(WORDS)
-    assert signs["pairs ahead"] == -4.0 / len(WORDS)
-    assert signs["meaning"] == 0.0
+    assert signs["said together"] == 2 / len(WORDS)
+    assert signs["meaning"] == 0.6
+    assert signs["names"] == 8.0 / len(WORDS)
 
 
 def test_of_a_table_its_names_best_row_and_best_blocks_are_read():
     block = Block("lake/catch", DocumentKind.SCHEMA, "ships of the port")
     rows = (("cod", "2019"), ("herring", "2020"), ("hake", None))
     evidence = TableTerms(names=("lake", "LandedFish"), columns=("species", "year"), rows=rows)
-    scores = TableScores(semantic=Hit(block, 0.4), fields={Field.CELLS: 2.0}, row=1)
+    scores = TableScores(semantic=Hit(block, 0.4), fields={Field.NAMES: 2.0}, row=1)
     one = RankedTable("lake/catch", 1.0, {}, scores)
     found = features_of(one, evidence, WORDS, ENGLISH)
     assert found.said == set(WORDS)
-    assert (found.cosine, found.raw(Field.CELLS), found.raw(Field.PAIRS)) == (0.4, 2.0, 0.0)
+    assert (found.cosine, found.names) == (0.4, 2.0)
     assert (
         "herring" in features_of(one, evidence, words_of_question("herring", ENGLISH), ENGLISH).said
     )
@@ -101,9 +100,7 @@ def test_of_a_table_its_names_best_row_and_best_blocks_are_read():
 @pytest.mark.parametrize("row", [None, 3])
 def test_a_table_of_no_block_and_a_row_that_is_gone(row):
     one = RankedTable("lake/catch", 0.0, {}, TableScores(row=row))
-    assert features_of(one, TableTerms(), WORDS, ENGLISH) == ConfidenceFeatures(
-        frozenset(), 0.0, {}
-    )
+    assert features_of(one, TableTerms(), WORDS, ENGLISH) == ConfidenceFeatures(frozenset())
 
 
 @given(contenders)
@@ -114,14 +111,13 @@ def test_any_answer_has_a_probability(found: Sequence[ConfidenceFeatures]):
     assert 0.0 <= signs["said"] <= 1.0
 
 
-@given(contenders.filter(len), st.sampled_from(["cosine", "cells", "pairs", "said"]), numbers)
+@given(contenders.filter(len), st.sampled_from(["cosine", "names", "said"]), numbers)
 def test_more_of_the_first_table_is_never_less_sure(found, what, more):
-    first, fields = found[0], dict(found[0].fields or {})
-    if what in ("cells", "pairs"):
-        fields[Field(what)] = fields.get(Field(what), 0.0) + more
+    first = found[0]
     said = first.said | set(WORDS) if what == "said" else first.said
     cosine = min(1.0, first.cosine + more) if what == "cosine" else first.cosine
-    better = [ConfidenceFeatures(said, cosine, fields), *found[1:]]
+    names = first.names + more if what == "names" else first.names
+    better = [ConfidenceFeatures(said, cosine, names), *found[1:]]
     before, after = (answerable(signs_of(WORDS, one)) for one in (found, better))
     assert after >= before - 1e-12
 
