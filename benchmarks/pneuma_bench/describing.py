@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.describe.columns import fact_descriptions
+from pneuma_assets.core.describe.columns import fact_descriptions, searched_text
 from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.pipeline.describe import answer_key, prompt_context
@@ -59,7 +59,7 @@ def facts_of(dataset: RetrievalSet) -> Narrations:
     for table, rows in dataset.tables:
         seen = _seen(rows)
         facts = fact_descriptions(table, seen, all_rows=len(seen) == len(rows))
-        told[table.table_id] = {position: one.text for position, one in facts.items()}
+        told[table.table_id] = {position: searched_text(one) for position, one in facts.items()}
     return told
 
 

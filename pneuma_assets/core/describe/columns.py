@@ -1,14 +1,17 @@
 """Descriptions of columns: which one is shown and indexed, and what names and values show.
 
-Of all that could be said from a table itself, two things bring a column's name nearer to what
-people write about it: the words that the name stands for, and the few values that a column of text
-has. Ranges of numbers, examples of long texts and types take it further away
-(docs/measurements.md).
+Of all that could be said from a table itself, these bring a column's name nearer to what people
+write about it: the words that short and glued names stand for, and the few values that a column
+has. Between which numbers or dates all of its values lie is shown and not indexed, as it hides
+tables from questions; examples of long texts and types do no good either (docs/measurements.md).
+The name's own words are no description.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from math import isfinite
 
 from pneuma_assets.core.describe.documented import comments_of, documented_descriptions
 from pneuma_assets.core.dictionaries.html import lists_in_markdown
@@ -20,6 +23,7 @@ from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import surely_parted
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
 from pneuma_assets.core.text.safe import one_line
+from pneuma_assets.core.text.units import unit_of_cells, unit_of_name
 
 Known = Mapping[int, Mapping[Provenance, Description]]
 """The descriptions of columns, by position and provenance."""
@@ -27,7 +31,7 @@ Known = Mapping[int, Mapping[Provenance, Description]]
 WRITTEN = (Provenance.CORRECTION, Provenance.PERSON, Provenance.DOCUMENT)
 """What people wrote; where there is any, nothing else is shown and no model is asked."""
 
-DESCRIBING_VERSION = "2"
+DESCRIBING_VERSION = "3"
 """Raised when the same table is described otherwise, so that all tables are made anew."""
 
 
@@ -100,7 +104,10 @@ SPELT, SEEN, SAMPLED, GUESSED = 1.0, 1.0, 0.9, 0.8
 
 _LEVEL_CHARACTERS = 30
 _NO_VALUES = frozenset(map(str.casefold, NULLS))
-_NUMBERS = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DECIMAL|NUMERIC|FLOAT|REAL|DOUBLE")
+_WHOLE_NUMBERS = r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?\b"
+_CODES = re.compile(_WHOLE_NUMBERS)
+_NUMBERS = re.compile(rf"{_WHOLE_NUMBERS}|DECIMAL|NUMERIC|FLOAT|REAL|DOUBLE")
+_DATES = re.compile("DATE|TIMESTAMP")
 
 
 def fact_descriptions(
@@ -112,16 +119,28 @@ def fact_descriptions(
     """
     found: dict[int, Description] = {}
     for position, column in enumerate(table.columns):
-        words, confidence = spelt_out(column.name)
+        words, confidence = _said_by_name(column.name)
         given = _given([row[position] for row in rows])
+        unit = "" if " in " in words else unit_of_cells(given)
         levels = _levels(column, given)
-        if levels:
-            whole = all_rows and len(given) == len(rows)
-            words = "; ".join(filter(None, [words, _said(levels, whole=whole)]))
-            confidence = min(confidence, SEEN if whole else SAMPLED)
-        if words:
-            found[position] = Description(words, Provenance.PROFILE, SOURCE, confidence)
+        whole = all_rows and (len(given) == len(rows) or not levels)
+        values = _said(levels, whole=whole) if levels else _range(column, given) if whole else ""
+        if text := "; ".join(filter(None, [words, unit and f"in {unit}", values])):
+            sure = min(confidence, SEEN if whole or not (levels or unit) else SAMPLED)
+            found[position] = Description(text, Provenance.PROFILE, SOURCE, sure)
     return found
+
+
+def _said_by_name(name: str) -> tuple[str, float]:
+    """Return what a name stands for, its unit in words, and how sure that is; never its own words.
+
+    Nobody is told by `petal length` what `petal_length` is.
+    """
+    rest, unit = unit_of_name(name)
+    words, confidence = spelt_out(rest)
+    if unit:
+        return f"{words or ' '.join(name_parts(one_line(rest)))} in {unit}".strip(), confidence
+    return (words, confidence) if confidence == GUESSED else ("", SPELT)
 
 
 def spelt_out(name: str) -> tuple[str, float]:
@@ -168,14 +187,45 @@ def _shape(text: str) -> str:
 
 
 def _levels(column: Column, given: Sequence[str]) -> list[str]:
-    """Return the values of a column that has few, in order; none of a number or a long text."""
-    if _NUMBERS.match(column.type.upper()):
+    """Return the values of a column that has few, in order; none of a measure or a long text."""
+    kind = column.type.upper()
+    if _NUMBERS.match(kind) and not _CODES.match(kind):
         return []
     counted = Counter(given)
-    few = 0 < len(counted) <= MOST_LEVELS and counted.total() >= 2 * len(counted)
+    fewest = 2 if _CODES.match(kind) else 1  # of counts, drawn rows may all have none
+    few = fewest <= len(counted) <= MOST_LEVELS and counted.total() >= 2 * len(counted)
     if not few or max(map(len, counted)) > _LEVEL_CHARACTERS:
         return []
-    return sorted(one_line(level) for level in counted)
+    return sorted(map(one_line, counted), key=lambda level: (_number(level) or 0.0, level))
+
+
+def _range(column: Column, given: Sequence[str]) -> str:
+    """Return between which numbers or dates all values lie; nothing of one alone, or of others."""
+    kind = column.type.upper()
+    if _NUMBERS.match(kind):
+        ordered = sorted({text for text in given if _number(text) is not None}, key=float)
+    else:
+        ordered = sorted(set(given)) if _DATES.match(kind) else []
+    if len(ordered) < 2 or max(map(len, ordered)) > _LEVEL_CHARACTERS:
+        return ""
+    return f"from {one_line(ordered[0])} to {one_line(ordered[-1])}"
+
+
+_RANGE = re.compile(r"(?:^|; )from [-+.:\de ]+ to [-+.:\de ]+$")
+
+
+def searched_text(description: Description) -> str:
+    """Return what is indexed of a description: all but the range of a column's values."""
+    if description.provenance is not Provenance.PROFILE:
+        return description.text
+    return _RANGE.sub("", description.text)
+
+
+def _number(text: str) -> float | None:
+    """Return the number that a text is; None where it is none, or not finite."""
+    with suppress(ValueError):
+        return number if isfinite(number := float(text)) else None
+    return None
 
 
 def _said(levels: Sequence[str], *, whole: bool) -> str:

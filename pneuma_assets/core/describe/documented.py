@@ -76,8 +76,15 @@ def documented_descriptions(
     best: dict[int, Description] = {}
     for one in sorted(told, key=lambda found: -len(found.columns)):
         for position, description in one.columns.items():
-            best.setdefault(position, description)
+            if not _repeats(names.named[position], description.text):
+                best.setdefault(position, description)
     return best
+
+
+def _repeats(name: str, text: str) -> bool:
+    """Tell whether a text says no more than the name, as `GNP` does of `gnp`."""
+    words = frozenset(name_parts(text))
+    return bool(words) and words.issubset(name_parts(name))
 
 
 def _read(glossary: Glossary, names: "_Names", provenance: Provenance) -> _Told | None:

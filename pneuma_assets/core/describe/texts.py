@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import DocumentKind, Table
+from pneuma_assets.core.terms.fields import spaced
 from pneuma_assets.core.terms.split_names import in_words
 from pneuma_assets.core.text.safe import one_line
 
@@ -122,20 +123,36 @@ class DocumentMaker(Generic[M]):
 def schema_texts(narrated: NarratedColumns) -> list[str]:
     """Return `names of the table: column: narration | column: narration` (figure 3).
 
-    A column without narration is its name, so without narrations the names stand alone (section
-    7.3.1 calls it SchemaConcat). The paper leaves the table's own name out, by which people ask
-    for it; in words, it is what the encoder reads first. A table without a named or narrated
-    column has no document.
+    A column without narration is its name, and that as words where it is written otherwise
+    (section 7.3.1 calls the names alone SchemaConcat). The paper leaves the table's own name out,
+    by which people ask for it; in words, it is what the encoder reads first. A table without a
+    named or narrated column has no document.
     """
     parts = []
     for position, column in enumerate(narrated.table.columns):
-        narration = one_line(narrated.narrations.get(position, ""), NARRATION_CHARACTERS)
-        parts.append(": ".join(text for text in (one_line(column.name), narration) if text))
+        parts.append(column_text(column.name, narrated.narrations.get(position, "")))
     text = _SEPARATOR.join(part for part in parts if part)
     if not text:
         return []
     named = one_line(in_words(narrated.names))
     return [f"{named}: {text}" if named else text]
+
+
+def column_text(name: str, narration: str) -> str:
+    """Return a column as `name: narration`, or as its name and that in words."""
+    name = one_line(name)
+    said = one_line(narration, NARRATION_CHARACTERS) or _words(name)
+    return ": ".join(filter(None, (name, said)))
+
+
+def _words(name: str) -> str:
+    """Return the words of a name of several, as encoders know them; nothing where it is in words.
+
+    An encoder reads `petal_length` as five pieces.
+    """
+    words = spaced(name)
+    several = sum(len(word) > 1 and word.isalpha() for word in words.split()) > 1
+    return words if several and words != name.casefold() else ""
 
 
 def row_texts(drawn: DrawnRows) -> list[str]:

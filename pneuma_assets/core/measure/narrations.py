@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pneuma_assets.core.describe.columns import searched_text
+from pneuma_assets.core.describe.texts import column_text
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.measure.evaluate import json_lines, refuse
 from pneuma_assets.core.models.base import Encoder
@@ -56,15 +58,16 @@ def read_gold(path: Path) -> Gold:
 def figures_of(tables: Iterable[Sequence[Said]], encoder: Encoder) -> dict[str, Any]:
     """Return the share of columns whose gold is found by name, description, and both.
 
-    A column of which nothing is shown counts with its name alone, in all three. Golds that are
-    equal count as one; where several are equally near, the column counts in part.
+    Both is the text that is indexed. A column of which nothing is shown counts with its name.
+    Golds that are equal count as one; where several are equally near, the column counts in part.
     """
     hits: dict[str, list[float]] = {"name": [], "description": [], "both": []}
     shown: list[Description | None] = []
     for columns in tables:
         names, golds = [one.name for one in columns], [one.gold for one in columns]
         said = [one.shown.text if one.shown else "" for one in columns]
-        both = [f"{name}: {text}" if text else name for name, text in zip(names, said, strict=True)]
+        indexed = [searched_text(one.shown) if one.shown else "" for one in columns]
+        both = [column_text(name, text) for name, text in zip(names, indexed, strict=True)]
         alone = [text or name for name, text in zip(names, said, strict=True)]
         for way, asked in zip(hits, (names, alone, both), strict=True):
             hits[way] += _hits(encoder, asked, golds)
@@ -79,7 +82,7 @@ def figures_of(tables: Iterable[Sequence[Said]], encoder: Encoder) -> dict[str, 
         "where_shown": {way: _mean(found) for way, found in seen.items()},
         "columns": len(shown),
         "shown_by": dict(Counter(str(one.provenance) for one in shown if one)),
-        "where_nothing_is_shown": "the name stands in, for description and both",
+        "where_nothing_is_shown": "the name stands in",
     }
 
 

@@ -21,6 +21,7 @@ from pneuma_assets.core.describe.columns import (
     best_descriptions,
     fact_descriptions,
     is_written,
+    searched_text,
 )
 from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.narrate import (
@@ -188,7 +189,7 @@ def _describe(
                 fit, unfit = _fit(table, answers[i], known[i], model.name, encoder)
                 refused += unfit
             best = best_descriptions(known[i], fit)
-            texts = {position: one.text for position, one in best.items()}
+            texts = {position: searched_text(one) for position, one in best.items()}
             made[i] = documents_of(NarratedColumns(table, texts, names_of(i)[1:]))
             shown[i] = best
     failed = {i: generated.causes.get(keys[0].subject(tables[i]), {}) for i in made if keys}

@@ -1,5 +1,7 @@
 """What is shown of a column: people's own words, a model's that lead back, or plain facts."""
 
+import time
+
 import pytest
 
 from pneuma_assets.core.describe.columns import (
@@ -11,6 +13,7 @@ from pneuma_assets.core.describe.columns import (
     best_descriptions,
     fact_descriptions,
     read_descriptions,
+    searched_text,
     spelt_out,
 )
 from pneuma_assets.core.describe.narrate import round_trip
@@ -66,12 +69,66 @@ def test_a_name_is_spelt_out(name, words, confidence):
 
 
 @pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("weight_kg", "weight in kilograms"),
+        ("Flipper Length (mm)", "flipper length in millimeters"),
+        ("speed [km/h]", "speed in kilometers per hour"),
+        ("amount (in USD)", "amount in US dollars"),
+        ("Weight_in_lbs", "weight in pounds"),
+        ("tot_amt_eur", "total amount in euros"),
+        ("share (%)", "share in percent"),
+        ("trip_dur_mins", "trip duration in minutes"),
+        ("duration_min", None),
+        ("length_m", None),
+        ("temp (max)", None),
+        ("kg", "kilograms"),
+        ("body_mass", None),
+        ("", None),
+    ],
+)
+def test_units_are_told_where_names_show_them_and_names_never_again(name, said):
+    found = fact_descriptions(table((name, "DOUBLE")), [("1.5",), ("2",)], all_rows=False)
+    assert [one.text for one in found.values()] == ([said] if said else [])
+
+
+@pytest.mark.parametrize("name", ["x" * 100_000, "(" * 100_000, "_in" * 50_000, "1 " * 50_000])
+def test_hostile_names_and_cells_are_soon_read(name):
+    began = time.process_time()
+    fact_descriptions(table((name, "VARCHAR")), [(name,)] * 50, all_rows=True)
+    assert time.process_time() - began < 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "provenance", "indexed"),
+    [
+        ("from -1.5 to 2e+20", "profile", ""),
+        (
+            "body mass index; from 1999-12-31 10:00:00 to 2001-02-03 00:00:00",
+            "profile",
+            "body mass index",
+        ),
+        ("weight in kilograms; such as 1, 2", "profile", "weight in kilograms; such as 1, 2"),
+        ("age; from 1 to 9", "document", "age; from 1 to 9"),
+    ],
+)
+def test_ranges_are_shown_and_not_indexed(text, provenance, indexed):
+    assert searched_text(Description(text, Provenance(provenance), "")) == indexed
+
+
+def test_what_a_document_repeats_is_no_description():
+    glossary = Glossary("t.md", [("GNP", "GNP"), ("gdp", "GDP of a year")], about_columns=True)
+    found = read_descriptions(table(("GNP", "DOUBLE"), ("gdp", "DOUBLE")), [glossary])
+    assert [d.text for _, d in found if d.provenance is Provenance.DOCUMENT] == ["GDP of a year"]
+
+
+@pytest.mark.parametrize(
     ("column", "values", "all_rows", "said"),
     [
         (("sex", "VARCHAR"), ["m", "f", "m", "f"], True, "one of f, m"),
         (("sex", "VARCHAR"), ["m", "f", "m", "f"], False, "such as f, m"),
-        (("is_new", "BOOLEAN"), ["yes", None, "yes", ""], True, "is new; yes where known"),
-        (("is_new", "BOOLEAN"), ["yes", "yes", "yes", "yes"], True, "is new; always yes"),
+        (("is_new", "BOOLEAN"), ["yes", None, "yes", ""], True, "yes where known"),
+        (("is_new", "BOOLEAN"), ["yes", "yes", "yes", "yes"], True, "always yes"),
         (("sex", "VARCHAR"), [None, "m", "m", " "], True, "m where known"),
         (("sex", "VARCHAR"), ["m", "m", "m", "m"], False, "m where known"),
         (("stage", "VARCHAR"), ["egg, 1", "egg, 1"] * 2, True, 'always "egg, 1"'),
@@ -88,8 +145,24 @@ def test_a_name_is_spelt_out(name, words, confidence):
         (("sex", "VARCHAR"), ["NA", "NULL"] * 2, True, None),
         (("sex", "VARCHAR"), ["m", "f", "x", "y"], True, None),
         (("sex", "VARCHAR"), [None, None, None, None], True, None),
-        (("sex", "BIGINT"), ["1", "2", "1", "2"], True, None),
-        (("price", "DECIMAL(8,2)"), ["1", "2", "1", "2"], True, None),
+        (("sex", "BIGINT"), ["1", "2", "1", "2"], True, "one of 1, 2"),
+        (("grade", "INTEGER"), ["10", "9", "-1"] * 2, False, "such as -1, 9, 10"),
+        (("deaths", "BIGINT"), ["0"] * 4, False, None),
+        (("price", "DECIMAL(8,2)"), ["1", "2", "1", "2"], False, None),
+        (("price", "DECIMAL(8,2)"), ["1", "12.5", "nan", "7"], True, "from 1 to 12.5"),
+        (
+            ("born", "DATE"),
+            ["2001-02-03", "1999-12-31", None],
+            True,
+            "from 1999-12-31 to 2001-02-03",
+        ),
+        (("born", "DATE"), ["2001-02-03"] * 3, True, "always 2001-02-03"),
+        (("size", "DOUBLE"), ["1.5", "2.5"], False, None),
+        (("body_mass", "DOUBLE"), ["1.5", "2.5"], False, None),
+        (("weight", "VARCHAR"), ["12 kg", "9.5 kg", "1 kg"], False, "in kilograms"),
+        (("weight", "VARCHAR"), ["12 kg", "9.5 lb", "1 kg"], False, None),
+        (("tax", "VARCHAR"), ["19%", "7%", "0%"], False, "in percent"),
+        (("run", "VARCHAR"), ["12 x", "9 x", "1 x"], False, None),
         (("note", "VARCHAR"), ["x" * 31] * 4, True, None),
         (("sex", "VARCHAR"), ["a\nb\x1b[0m", "c"] * 2, True, "one of a b [0m, c"),
     ],
@@ -97,7 +170,7 @@ def test_a_name_is_spelt_out(name, words, confidence):
 def test_few_values_are_told(column, values, all_rows, said):
     found = fact_descriptions(table(column), [(v,) for v in values], all_rows=all_rows)
     assert [one.text for one in found.values()] == ([] if said is None else [said])
-    whole = said is not None and ("always" in said or "one of" in said)
+    whole = said is not None and any(word in said for word in ("always", "one of", "from"))
     assert all(one.confidence == (SEEN if whole else SAMPLED) for one in found.values())
 
 
@@ -110,7 +183,7 @@ def test_rows_are_all_rows_only_if_the_table_has_no_more():
 
 def test_people_come_before_models_and_these_before_facts():
     columns = [Column("a_b", "INT", "by hand"), Column("c_d", "INT"), Column("e_f", "INT")]
-    one = Table("lake/t", (*columns, Column("good_hope", "INT"), Column("i", "INT")), 1, "/t")
+    one = Table("lake/t", (*columns, Column("qty", "INT"), Column("i", "INT")), 1, "/t")
     rows = [("a_b", "from a page"), ("c_d", "what is c"), ("x", "other")]
     glossary = Glossary("t.md", rows, about_columns=True)
     known: dict[int, dict[Provenance, Description]] = {}
@@ -122,7 +195,7 @@ def test_people_come_before_models_and_these_before_facts():
         0: ("by hand", "person"),
         1: ("what is c", "document"),
         2: ("a model's", "model"),
-        3: ("good hope", "profile"),
+        3: ("quantity", "profile"),
     }
 
 
