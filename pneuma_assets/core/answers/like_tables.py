@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pneuma_assets.core.answers.results import AnswerSet, AnswerTable, called
-from pneuma_assets.core.relations.join_columns import singular
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.relations.part_names import meant, words_of_name
 from pneuma_assets.core.terms.fields import name_parts
+from pneuma_assets.core.terms.split_names import singular
 
 _Side = tuple[str, tuple[str, ...]]
 _Change = tuple[frozenset[str], frozenset[str]]

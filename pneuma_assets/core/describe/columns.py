@@ -20,8 +20,12 @@ from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from pneuma_assets.core.terms.fields import name_parts
-from pneuma_assets.core.terms.split_names import surely_parted
-from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
+from pneuma_assets.core.terms.split_names import (
+    in_full,
+    shared_prefix,
+    surely_parted,
+    without_prefix,
+)
 from pneuma_assets.core.text.safe import one_line
 from pneuma_assets.core.text.units import unit_of_cells, unit_of_name
 
@@ -118,8 +122,9 @@ def fact_descriptions(
     The rows are drawn uniformly; unless these are all that the table has, its values are examples.
     """
     found: dict[int, Description] = {}
+    prefix = shared_prefix([name_parts(column.name) for column in table.columns])
     for position, column in enumerate(table.columns):
-        words, confidence = _said_by_name(column.name)
+        words, confidence = _said_by_name(column.name, prefix)
         given = _given([row[position] for row in rows])
         unit = "" if " in " in words else unit_of_cells(given)
         levels = _levels(column, given)
@@ -131,43 +136,30 @@ def fact_descriptions(
     return found
 
 
-def _said_by_name(name: str) -> tuple[str, float]:
+def _said_by_name(name: str, prefix: str) -> tuple[str, float]:
     """Return what a name stands for, its unit in words, and how sure that is; never its own words.
 
     Nobody is told by `petal length` what `petal_length` is.
     """
     rest, unit = unit_of_name(name)
-    words, confidence = spelt_out(rest)
+    words, confidence = spelt_out(rest, prefix)
     if unit:
         return f"{words or ' '.join(name_parts(one_line(rest)))} in {unit}".strip(), confidence
     return (words, confidence) if confidence == GUESSED else ("", SPELT)
 
 
-def spelt_out(name: str) -> tuple[str, float]:
-    """Return the words that a name stands for, and how sure that is; none if it is one word."""
-    parts = name_parts(one_line(name))
-    words = _in_full(word for part in parts for word in surely_parted(part))
+def spelt_out(name: str, prefix: str = "") -> tuple[str, float]:
+    """Return the words that a name stands for, and how sure that is; none if it is one word.
+
+    `prefix` is what is put before all names of its table.
+    """
+    parts = [*without_prefix(name_parts(one_line(name)), prefix)]
+    words = in_full(word for part in parts for word in surely_parted(part))
     text = " ".join(words)
     if words != parts:
         return text, GUESSED
     several = sum(len(word) > 1 and word.isalpha() for word in words) > 1
     return (text, SPELT) if several and text != name.strip().casefold() else ("", SPELT)
-
-
-def _in_full(words: Iterable[str]) -> list[str]:
-    """Return words with abbreviations spelt out; what stands beside one already is said once.
-
-    So `zip_code` is the postal code, and no postal code code.
-    """
-    full: list[str] = []
-    after_short = False
-    for word in words:
-        is_short = word in ABBREVIATIONS
-        said = ABBREVIATIONS.get(word, word).split()
-        repeats = (is_short or after_short) and full[-1:] == said[:1]
-        full += said[1:] if repeats else said
-        after_short = is_short
-    return full
 
 
 def _given(cells: Iterable[object]) -> list[str]:

@@ -260,7 +260,7 @@ def release_dead_claims(store: Store, run_id: str) -> None:
         store.queue.fail(Problem(table_id, "profile", cause))
 
 
-FORMAT = "3"
+FORMAT = "4"
 """Raised when blocks, evidence, or documents of a kind whose maker is of version 0 are made
 differently."""
 

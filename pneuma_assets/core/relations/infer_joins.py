@@ -20,10 +20,10 @@ from pneuma_assets.core.relations.join_columns import (
     KEY_WORDS,
     JoinColumn,
     said_entities,
-    singular,
 )
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.terms.fields import name_parts
+from pneuma_assets.core.terms.split_names import singular
 
 RECIPE = "8"
 """Of how joins are inferred; another one infers all of them anew."""

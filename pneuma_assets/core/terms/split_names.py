@@ -1,26 +1,24 @@
 """The words that names stand for: `sbcustjoindate` says customer, join and date.
 
-Names are glued and cut short by people who knew what they meant. What is glued is parted by an
-English dictionary's word frequencies; what is cut short is looked for among the words that people
-wrote about the table itself, so nothing is guessed that nobody said.
+Names are glued and cut short by people who knew what they meant. What is glued is parted by word
+frequencies (Norvig, "Natural language corpus data", in Beautiful Data, 2009), those of English and
+those of the names beside it; what is cut short is spelt out by a list of abbreviations, or looked
+for among the words that people wrote about the table itself.
 """
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import groupby
-from typing import TYPE_CHECKING
+from itertools import takewhile
 
 from pneuma_assets.core.tables import TableTerms
 from pneuma_assets.core.terms.fields import name_parts, plain_words
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
 
-if TYPE_CHECKING:
-    from symspellpy import SymSpell
-
-_SHORTEST_GLUED = 6
+_SHORTEST_GLUED = 4
 _LONGEST_GLUED = 40
 _SHORTEST_CUT, _LONGEST_CUT = 3, 6
 _CUT_SHARE = 4
@@ -32,20 +30,29 @@ _MOST_LOOKED_FOR = 1_000
 """Different short parts of one table's names that are looked for among what people wrote."""
 _MOST_CHARACTERS = 50_000
 """Of what people wrote about one table."""
+_LEAST_PREFIXED, _MOST_PREFIXED, _LONGEST_PREFIX = 3, 200, 12
+"""Names of which it is told what is put before all of them, and its letters at most."""
+
+Parts = Sequence[str]
+"""A name's parts in lower case, as `fields.name_parts` has them."""
+Words = tuple[str, ...]
+NO_WORDS: Collection[str] = frozenset()
 
 
 def spell_out(evidence: TableTerms, texts: Iterable[str]) -> TableTerms:
-    """Return the evidence with its names spelt out by a dictionary and by these texts.
+    """Return the evidence with its names spelt out by dictionaries and by these texts.
 
     Args:
         evidence: Of one table.
         texts: What people wrote about it.
     """
     said = _Said(texts)
+    names, columns = (list(map(name_parts, some)) for some in (evidence.names, evidence.columns))
+    known = known_words([*columns, *names[-1:]])
     return replace(
         evidence,
-        spelled_names=_spelled(evidence.names, said),
-        spelled_columns=_spelled(evidence.columns, said),
+        spelled_names=_spelled(names, said, known),
+        spelled_columns=_spelled(columns, said, known),
     )
 
 
@@ -63,7 +70,7 @@ class _Said:
         """Return the word said most that may have been cut to this; None if none may."""
         if not _SHORTEST_CUT <= len(cut) <= _LONGEST_CUT or not cut.isalpha():
             return None
-        if _dictionary().words.get(cut, 0) > _COMMON:
+        if _frequencies().get(cut, 0) > _COMMON:
             return None
         if cut not in self._found and len(self._found) < _MOST_LOOKED_FOR:
             self._found[cut] = self._looked_for(cut)
@@ -75,13 +82,43 @@ class _Said:
         words = self._by_letter.get(cut[0], ())
         fitting = [word for word in words if len(cut) + 1 < len(word) <= most]
         beginning = (word for word in fitting if word.startswith(cut))
-        return next(beginning, None) or next((word for word in fitting if _has(word, cut)), None)
+        return next(beginning, None) or next((word for word in fitting if has(word, cut)), None)
+
+
+def _spelled(names: Iterable[Parts], said: _Said, known: Collection[str]) -> str:
+    """Return what is to be said of names beyond their own parts, each word once."""
+    parts = dict.fromkeys(part for name in names for part in name)
+    return " ".join(dict.fromkeys(word for part in parts for word in _beyond(part, said, known)))
+
+
+def _beyond(part: str, said: _Said, known: Collection[str]) -> Iterator[str]:
+    words = parted(part, known)
+    if len(words) > 1:
+        yield from words
+    for word in words:
+        yield from (said.whole(word) or ABBREVIATIONS.get(word, "")).split()
 
 
 def in_words(names: Iterable[str]) -> str:
     """Return names as words of a text, as a person would: `youngkidsCost` is `young kids cost`."""
     parts = (part for name in names for part in name_parts(name))
     return " ".join(word for part in parts for word in surely_parted(part))
+
+
+def in_full(words: Iterable[str]) -> list[str]:
+    """Return words with abbreviations spelt out; what stands beside one already is said once.
+
+    So `zip_code` is the postal code, and no postal code code.
+    """
+    full: list[str] = []
+    after_short = False
+    for word in words:
+        is_short = word in ABBREVIATIONS
+        said = ABBREVIATIONS.get(word, word).split()
+        repeats = (is_short or after_short) and full[-1:] == said[:1]
+        full += said[1:] if repeats else said
+        after_short = is_short
+    return full
 
 
 def surely_parted(part: str) -> Sequence[str]:
@@ -94,52 +131,104 @@ def surely_parted(part: str) -> Sequence[str]:
     words = parted(part)
     if len(words) == 1:
         return words
-    short = sum(len(word) <= _SHORTEST_CUT for word in words)
-    common = all(
-        word in ABBREVIATIONS or _dictionary().words.get(word, 0) >= _at_least(word)
-        for word in words
-    )
-    return words if short <= 1 and common and min(map(len, words)) > 1 else (part,)
+    short = sum(len(word) <= _SHORTEST_CUT and word not in ABBREVIATIONS for word in words)
+    return words if short <= 1 and all(map(_is_common, words)) else (part,)
 
 
-def _at_least(word: str) -> int:
-    """Return how common a word must be: short ones stand in many others by chance."""
-    return _COMMON_LONG if len(word) > _SHORTEST_CUT else _COMMON_SHORT
+def _is_common(word: str) -> bool:
+    """Tell whether a word is common enough: short ones stand in many others by chance."""
+    least = _COMMON_LONG if len(word) > _SHORTEST_CUT else _COMMON_SHORT
+    return word in ABBREVIATIONS or (len(word) > 1 and _frequencies().get(word, 0) >= least)
+
+
+def _is_sure(word: str) -> bool:
+    return word in _costs() and (len(word) > _SHORTEST_CUT or _is_common(word))
 
 
 def is_word(text: str) -> bool:
     """Tell whether a text is an English word, as a dictionary has them."""
-    return text.casefold() in _dictionary().words
+    return text.casefold() in _frequencies()
 
 
-def parted(part: str) -> Sequence[str]:
+def parted(part: str, known: Collection[str] = NO_WORDS) -> Words:
     """Return the words that a part of a name may be glued of; the part alone if it is a word.
 
     Good enough to be searched: where it parts wrongly, the part itself is found all the same.
+
+    Args:
+        part: In lower case.
+        known: Words and prefixes of the names beside it, so that `sbcust` is sb and cust.
     """
-    is_glued = part.isascii() and part.isalpha()
-    if not is_glued or not _SHORTEST_GLUED <= len(part) <= _LONGEST_GLUED:
+    if not part.isalpha() or not _SHORTEST_GLUED <= len(part) <= _LONGEST_GLUED:
         return (part,)
-    return _parted(part)
+    words = _parted(part)
+    if all(map(_is_sure, words)):
+        return words
+    glued = any(part[:at] in known or part[at:] in known for at in range(1, len(part)))
+    return _cheapest(part, known) if glued else words
 
 
-def _spelled(names: Sequence[str], said: _Said) -> str:
-    """Return what is to be said of names beyond their own parts, each word once."""
-    return " ".join(dict.fromkeys(word for name in names for word in _beyond(name, said)))
+def known_words(names: Sequence[Parts]) -> Collection[str]:
+    """Return what stands alone in some names and may be glued in others, and what is before all."""
+    parts = {part for name in names for part in name if len(part) >= _SHORTEST_CUT}
+    return parts | {shared_prefix(names)}
 
 
-def _beyond(name: str, said: _Said) -> Iterator[str]:
-    for part in name_parts(name):
-        words = parted(part)
-        if len(words) > 1:
-            yield from words
-        for word in words:
-            whole = said.whole(word)
-            if whole is not None:
-                yield whole
+def shared_prefix(names: Sequence[Parts]) -> str:
+    """Return what is put before all of three names or more, such as `sb`; empty if nothing is.
+
+    The rest of each begins a part, `sbCustId`, or is glued of known words, `sbcustid`.
+    """
+    if len(names) < _LEAST_PREFIXED:
+        return ""
+    some = names[:_MOST_PREFIXED]
+    glued = ["".join(parts)[:_LONGEST_PREFIX] for parts in some]
+    both = zip(min(glued), max(glued), strict=False)
+    shared = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], both))
+    lengths = range(1, len(shared) + 1)
+    return next((shared[:one] for one in lengths if all(_rest(p, one) for p in some)), "")
 
 
-def _has(word: str, letters: str) -> bool:
+def without_prefix(parts: Parts, prefix: str) -> Parts:
+    """Return a name's parts without a prefix that says nothing: one that is no word nor short."""
+    if not prefix or prefix in _costs() or not "".join(parts).startswith(prefix):
+        return parts
+    return _rest(parts, len(prefix)) or parts
+
+
+def _rest(parts: Parts, after: int) -> Parts:
+    """Return the parts behind so many letters, where a part or a known word begins; else none."""
+    for place, part in enumerate(parts):
+        if not after:
+            return parts[place:]
+        if after < len(part):
+            rest = part[after:]
+            return (rest, *parts[place + 1 :]) if all(map(_is_common, parted(rest))) else ()
+        after -= len(part)
+    return ()
+
+
+def singular(word: str) -> str:
+    """Return an English noun without the sign of its plural; another word as it is.
+
+    By its ending alone, and where that does not tell (boxes of a box, axes of an axe), both sides
+    of a comparison are cut to what they share: categories -> category, statuses -> status,
+    addresses -> address, but movies and movie -> movy, houses and house -> hous.
+    """
+    if len(word) > 4 and word.endswith("ie"):
+        return word[:-2] + "y"
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "uses", "xes", "ches", "shes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith(("sse", "use", "xe", "che", "she")):
+        return word[:-1]
+    if len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def has(word: str, letters: str) -> bool:
     """Tell whether these letters stand in the word in this order."""
     at = 0
     for letter in letters:
@@ -161,29 +250,62 @@ def _words_of(texts: Iterable[str]) -> Counter[str]:
     return said
 
 
+_COST_ABBREVIATION, _COST_KNOWN = 5.5, 4.5
+_COST_LETTER, _COST_SHORT = 9.0, 1.0
+_COST_UNKNOWN = 11
+_LONGEST_WORD = 20
+_HEADS = (
+    "id", "nr", "nummer", "datum", "betrag", "menge", "preis", "bezeichnung", "art", "ort"
+)  # fmt: skip
+"""What names end with that are glued of no English words: `kundennummer` is kunden and nummer."""
+
+
 @lru_cache(maxsize=65_536)
-def _parted(part: str) -> Sequence[str]:
-    if part in _dictionary().words:
+def _parted(part: str) -> Words:
+    if part in _frequencies():
         return (part,)
-    words = _dictionary().word_segmentation(part, 0, _LONGEST_GLUED).corrected_string.split()
-    return tuple(_mended(words)) if "".join(words) == part else (part,)
+    words = _cheapest(part, NO_WORDS)
+    if all(map(_is_sure, words)):
+        return words
+    heads = (one for one in _HEADS if part.endswith(one) and len(part) - len(one) > 2)
+    return next(((part.removesuffix(one), one) for one in heads), words)
 
 
-def _mended(words: Sequence[str]) -> Iterator[str]:
-    """Join what no dictionary can part: `cu st join date` is `cust join date`."""
-    for is_short, run in groupby(words, lambda word: len(word) < _SHORTEST_CUT):
-        if is_short:
-            yield "".join(run)
-        else:
-            yield from run
+def _cheapest(part: str, known: Collection[str]) -> Words:
+    """Return the words of the lowest sum of costs, minus the logarithm of their frequencies."""
+    costs = _costs()
+    best: list[tuple[float, Words]] = [(0.0, ())]
+    for end in range(1, len(part) + 1):
+        ways = []
+        for start in range(max(0, end - _LONGEST_WORD), end):
+            word = part[start:end]
+            cost = costs.get(word) or _COST_UNKNOWN + len(word)
+            if word in known and word != part:
+                cost = min(cost, _COST_KNOWN)
+            ways.append((best[start][0] + cost, (*best[start][1], word)))
+        best.append(min(ways))
+    return best[-1][1]
 
 
 @cache
-def _dictionary() -> "SymSpell":
-    """Return English words and their frequencies; reading them takes a second, once a process."""
-    from symspellpy import SymSpell
+def _costs() -> Mapping[str, float]:
+    """Return what each word costs; a letter is hardly one, and of two or three letters few are."""
+    frequencies = _frequencies()
+    total = math.log10(sum(frequencies.values()))
+    costs = {word: total - math.log10(count) for word, count in frequencies.items()}
+    costs = {
+        word: _COST_LETTER if len(word) == 1 else cost + _COST_SHORT * max(0, 4 - len(word))
+        for word, cost in costs.items()
+    }
+    return costs | {
+        word: min(_COST_ABBREVIATION, costs.get(word, _COST_ABBREVIATION))
+        for word in (*ABBREVIATIONS, *_HEADS)
+    }
 
-    speller = SymSpell(max_dictionary_edit_distance=0)
-    words = files("symspellpy") / "frequency_dictionary_en_82_765.txt"
-    speller.load_dictionary(str(words), term_index=0, count_index=1)
-    return speller
+
+@cache
+def _frequencies() -> Mapping[str, int]:
+    """Return how often each of 82,765 English words is met in a trillion."""
+    text = (files("symspellpy") / "frequency_dictionary_en_82_765.txt").read_text("utf-8-sig")
+    pairs = (line.split() for line in text.splitlines())
+    return {word: int(count) for word, count in pairs}

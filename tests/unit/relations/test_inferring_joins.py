@@ -7,9 +7,10 @@ import pytest
 
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.relations.infer_joins import infer_joins
-from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns, singular
+from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns
 from pneuma_assets.core.tables import Column
 from pneuma_assets.core.terms.collect import collect_rows
+from pneuma_assets.core.terms.split_names import singular
 
 Rows = Sequence[Sequence[str | None]]
 
