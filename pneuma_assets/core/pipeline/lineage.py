@@ -41,6 +41,7 @@ from pneuma_assets.core.pipeline.lineage_texts import lineage_texts
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.relations.join_columns import JoinColumn
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
+from pneuma_assets.core.relations.join_names import names_its_table
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.store import Store
@@ -244,7 +245,7 @@ class TableCatalog:
         if {*columns} == {*relations_of(self._by_id[table_id].relations).primary_key}:
             return 2
         named = JoinColumn(table_id, columns[0], 0, 0, _NO_CELLS, whole=False)
-        return int(len(columns) == 1 and named.is_key)
+        return int(len(columns) == 1 and names_its_table(named))
 
 
 def _edges(

@@ -88,7 +88,7 @@ def _compared(edge: JoinEdge, known: Mapping[tuple[str, str], JoinColumn]) -> Jo
     key = known.get((edge.other, edge.other_columns[0]))
     if len(edge.columns) > 1 or column is None or key is None:
         return edge
-    if column.is_key and not key.is_key and edge.kind is JoinKind.VIEW:
+    if column.is_unique and not key.is_unique and edge.kind is JoinKind.VIEW:
         edge, column, key = edge.turned(), key, column
     return replace(edge, share=column.share_in(key))
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from pneuma_assets.core.changes.sketch import Hashes, TableSketch, cells_kept
 from pneuma_assets.core.tables import Column
-from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import singular
 
 _NUMBER = r"""
@@ -72,25 +71,6 @@ few hashes is off by a sixth."""
 _MEASURES = re.compile(r"float|double|real|bool|timestamp|interval|json|blob|bytea|binary", re.I)
 """In types: values that are measured, or too large, and name nothing."""
 _WHOLE_NUMBERS = re.compile(r"u?(?:tiny|small|medium|big|huge)?(?:int|integer|serial)\d*\b.*", re.I)
-KEY_WORDS = ("identifier", "uuid", "guid", "code", "name", "key", "id", "no", "nr", "number")
-"""What a name of a key ends with, glued to what it is the key of."""
-_MEASURED_WORDS = """
-time date datetime timestamp at price cost amount total count sum average avg min max rate percent
-score length width height weight size age year month day population pop page
-duration percentage ratio share discount tax fee quantity qty balance salary latitude longitude
-"""
-_MEASURED = frozenset(_MEASURED_WORDS.split())
-"""Words at the end of names of what is measured or counted, however different its values."""
-_CALLED_WORDS = """
-firstname middlename lastname givenname familyname fullname surname forename nickname
-email mail emailaddress phone phonenumber telephone mobile fax faxnumber password url website
-rowguid rowversion
-"""
-_CALLED = frozenset(_CALLED_WORDS.split())
-"""How people are called and reached, and what a server gives each row of every table: two tables
-that have it need not speak of the same."""
-BARE = frozenset({"id", "key", "code", "uuid", "guid", "identifier"})
-"""Names of a key that do not say of what: of the table that they are in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,49 +102,13 @@ class JoinColumn:
     said: str = ""
 
     @cached_property
-    def parts(self) -> tuple[str, ...]:
-        """The words of its name, singular."""
-        return tuple(map(singular, name_parts(self.name)))
-
-    @cached_property
-    def word(self) -> str:
-        """Its name as one word: case, signs and plurals do not count."""
-        what, suffix = _apart("".join(self.parts))
-        return singular(what) + suffix
-
-    @cached_property
-    def root(self) -> str:
-        """What its name says it is the key of: `paper` of paperid; else the whole name."""
-        return _apart(self.word)[0]
-
-    @cached_property
-    def entity(self) -> str:
-        """The name of its table as one word, singular."""
-        return "".join(map(singular, name_parts(self.table_id.rpartition("/")[2])))
-
-    @cached_property
-    def is_key(self) -> bool:
-        """Whether its cells name its rows: declared, or all but different in every row."""
-        if self.declared:
-            return True
-        if _MEASURES.search(self.type) or self.names_no_key:
+    def is_unique(self) -> bool | None:
+        """Whether its cells name its rows, all but different in each; None where none is known."""
+        if not len(self.cells) and not self.whole:
+            return None
+        if _MEASURES.search(self.type):
             return False
-        if not len(self.cells) and not self.whole:  # its name is all that is known
-            return self.word in BARE or self.root == self.entity
         return self.rows > 1 and self.different >= self.rows * (1.0 if self.whole else _DIFFERENT)
-
-    @cached_property
-    def names_no_key(self) -> bool:
-        """Whether its name says that it neither is a key nor holds one, unless so declared."""
-        last = self.parts[-1:]
-        return not (
-            _MEASURED.isdisjoint(last) and _CALLED.isdisjoint([*last, "".join(self.parts[-2:])])
-        )
-
-    @property
-    def names_several(self) -> bool:
-        """Whether a word of its name is a plural."""
-        return any(one.endswith("s") and one != singular(one) for one in name_parts(self.name))
 
     @property
     def is_whole_number(self) -> bool:
@@ -190,17 +134,11 @@ class JoinColumn:
         """
         mine = self.cells
         if not other.whole and len(other.cells):
-            mine = mine[mine <= other.cells[-1]]
+            mine = mine[: np.searchsorted(mine, other.cells[-1], "right")]
         if not len(other.cells) or len(mine) < min(_LEAST_COMPARED, max(1, len(self.cells))):
             return None
-        return len(np.intersect1d(mine, other.cells, assume_unique=True)) / len(mine)
-
-
-def _apart(word: str) -> tuple[str, str]:
-    """Return what a name says it is the key of, and how it says that it is a key; else nothing."""
-    ends = (one for one in KEY_WORDS if word.endswith(one) and word != one)
-    suffix = next(ends, "")
-    return word.removesuffix(suffix), suffix
+        both = np.sort(np.concatenate((mine, other.cells)))
+        return int(np.count_nonzero(both[1:] == both[:-1])) / len(mine)
 
 
 def join_columns(

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from pneuma_assets.core.relations.join_columns import singular
 from pneuma_assets.core.terms.fields import name_parts
+from pneuma_assets.core.terms.split_names import singular
 from pneuma_assets.core.text.analysis import ENGLISH_STOP_WORDS
 from pneuma_assets.core.text.little_words import LITTLE, MOST_CHARACTERS
 

@@ -68,9 +68,7 @@ class _Said:
 
     def whole(self, cut: str) -> str | None:
         """Return the word said most that may have been cut to this; None if none may."""
-        if not _SHORTEST_CUT <= len(cut) <= _LONGEST_CUT or not cut.isalpha():
-            return None
-        if _frequencies().get(cut, 0) > _COMMON:
+        if not _SHORTEST_CUT <= len(cut) <= _LONGEST_CUT or not may_be_short(cut):
             return None
         if cut not in self._found and len(self._found) < _MOST_LOOKED_FOR:
             self._found[cut] = self._looked_for(cut)
@@ -82,7 +80,9 @@ class _Said:
         words = self._by_letter.get(cut[0], ())
         fitting = [word for word in words if len(cut) + 1 < len(word) <= most]
         beginning = (word for word in fitting if word.startswith(cut))
-        return next(beginning, None) or next((word for word in fitting if has(word, cut)), None)
+        return next(beginning, None) or next(
+            (word for word in fitting if has_letters(word, cut)), None
+        )
 
 
 def _spelled(names: Iterable[Parts], said: _Said, known: Collection[str]) -> str:
@@ -142,7 +142,9 @@ def _is_common(word: str) -> bool:
 
 
 def _is_sure(word: str) -> bool:
-    return word in _costs() and (len(word) > _SHORTEST_CUT or _is_common(word))
+    """Tell what no part of a longer word is; a long word that nobody knows is one of its own."""
+    seldom = len(word) < _SHORTEST_CUT or _frequencies().get(word, 0) < _COMMON_LONG
+    return len(word) > _SHORTEST_CUT or not seldom or _is_common(word)
 
 
 def is_word(text: str) -> bool:
@@ -162,10 +164,12 @@ def parted(part: str, known: Collection[str] = NO_WORDS) -> Words:
     if not part.isalpha() or not _SHORTEST_GLUED <= len(part) <= _LONGEST_GLUED:
         return (part,)
     words = _parted(part)
-    if all(map(_is_sure, words)):
+    if all(word in _costs() for word in words):
         return words
-    glued = any(part[:at] in known or part[at:] in known for at in range(1, len(part)))
-    return _cheapest(part, known) if glued else words
+    if any(part[:at] in known or part[at:] in known for at in range(1, len(part))):
+        others = _cheapest(part, known)
+        return others if all(one in known or _is_sure(one) for one in others) else words
+    return words
 
 
 def known_words(names: Sequence[Parts]) -> Collection[str]:
@@ -190,8 +194,9 @@ def shared_prefix(names: Sequence[Parts]) -> str:
 
 
 def without_prefix(parts: Parts, prefix: str) -> Parts:
-    """Return a name's parts without a prefix that says nothing: one that is no word nor short."""
-    if not prefix or prefix in _costs() or not "".join(parts).startswith(prefix):
+    """Return a name's parts without a prefix that says nothing: no word, nor short for one."""
+    says = prefix in _costs() and (len(prefix) > 2 or prefix in ABBREVIATIONS)
+    if not prefix or says or not "".join(parts).startswith(prefix):
         return parts
     return _rest(parts, len(prefix)) or parts
 
@@ -228,7 +233,13 @@ def singular(word: str) -> str:
     return word
 
 
-def has(word: str, letters: str) -> bool:
+def may_be_short(word: str) -> bool:
+    """Tell whether a word may be cut short of another one: it is none that is met often."""
+    most = _COMMON if len(word) <= _LONGEST_CUT else 0
+    return word.isalpha() and _frequencies().get(word, 0) <= most
+
+
+def has_letters(word: str, letters: str) -> bool:
     """Tell whether these letters stand in the word in this order."""
     at = 0
     for letter in letters:
@@ -255,7 +266,7 @@ _COST_LETTER, _COST_SHORT = 9.0, 1.0
 _COST_UNKNOWN = 11
 _LONGEST_WORD = 20
 _HEADS = (
-    "id", "nr", "nummer", "datum", "betrag", "menge", "preis", "bezeichnung", "art", "ort"
+    "id", "nr", "nummer", "datum", "betrag", "menge", "preis", "bezeichnung", "ort"
 )  # fmt: skip
 """What names end with that are glued of no English words: `kundennummer` is kunden and nummer."""
 
@@ -265,10 +276,10 @@ def _parted(part: str) -> Words:
     if part in _frequencies():
         return (part,)
     words = _cheapest(part, NO_WORDS)
-    if all(map(_is_sure, words)):
+    if len(words) > 1 and all(map(_is_sure, words)):
         return words
-    heads = (one for one in _HEADS if part.endswith(one) and len(part) - len(one) > 2)
-    return next(((part.removesuffix(one), one) for one in heads), words)
+    heads = (one for one in _HEADS if part.endswith(one) and len(part) - len(one) > _SHORTEST_CUT)
+    return next(((part.removesuffix(one), one) for one in heads), (part,))
 
 
 def _cheapest(part: str, known: Collection[str]) -> Words:

@@ -14,6 +14,7 @@ from pneuma_assets.core.terms.split_names import (
     in_words,
     parted,
     shared_prefix,
+    singular,
     spell_out,
     without_prefix,
 )
@@ -140,3 +141,25 @@ def test_a_part_that_comes_often_is_looked_for_once() -> None:
 def test_any_names_and_texts_can_be_spelt(names: list[str], texts: list[str]) -> None:
     evidence = TableTerms(names=tuple(names), columns=tuple(names))
     assert spell_out(evidence, texts).names == tuple(names)
+
+
+@pytest.mark.parametrize(
+    ("word", "one"),
+    [("categories", "category"), ("users", "user"), ("statuses", "status"), ("status", "status"),
+     ("addresses", "address"), ("address", "address"), ("boxes", "box"), ("bus", "bus"),
+     ("analysis", "analysis"), ("ids", "id"), ("courses", "course"), ("is", "is"),
+     ("movies", "movy"), ("movie", "movy"), ("tie", "tie"), ("ties", "tie")],
+)  # fmt: skip
+def test_words_are_compared_in_the_singular(word: str, one: str) -> None:
+    assert singular(word) == one
+
+
+@pytest.mark.parametrize(
+    ("one", "several"),
+    [("warehouse", "warehouses"), ("house", "houses"), ("muse", "muses"), ("use", "uses"),
+     ("cache", "caches"), ("ache", "aches"), ("batch", "batches"), ("axe", "axes"),
+     ("annexe", "annexes"), ("impasse", "impasses"), ("class", "classes"), ("bus", "buses"),
+     ("wish", "wishes"), ("base", "bases"), ("she", "shes")],
+)  # fmt: skip
+def test_one_and_several_are_one_word_which_stays_as_it_is(one: str, several: str) -> None:
+    assert singular(several) == singular(one) == singular(singular(one))
