@@ -124,8 +124,9 @@ def fact_descriptions(
     found: dict[int, Description] = {}
     prefix = shared_prefix([name_parts(column.name) for column in table.columns])
     for position, column in enumerate(table.columns):
-        words, confidence = _said_by_name(column.name, prefix)
         given = _given([row[position] for row in rows])
+        measured = all(_number(one) is not None for one in given)
+        words, confidence = _said_by_name(column.name, prefix, measured=measured)
         unit = "" if " in " in words else unit_of_cells(given)
         levels = _levels(column, given)
         whole = all_rows and (len(given) == len(rows) or not levels)
@@ -136,12 +137,12 @@ def fact_descriptions(
     return found
 
 
-def _said_by_name(name: str, prefix: str) -> tuple[str, float]:
+def _said_by_name(name: str, prefix: str, *, measured: bool) -> tuple[str, float]:
     """Return what a name stands for, its unit in words, and how sure that is; never its own words.
 
-    Nobody is told by `petal length` what `petal_length` is.
+    Nobody is told by `petal length` what `petal_length` is. `measured`: all values are numbers.
     """
-    rest, unit = unit_of_name(name)
+    rest, unit = unit_of_name(name) if measured else (name, "")
     words, confidence = spelt_out(rest, prefix)
     if unit:
         return f"{words or ' '.join(name_parts(one_line(rest)))} in {unit}".strip(), confidence

@@ -81,6 +81,13 @@ def test_a_name_is_spelt_out(name, words, confidence):
         ("trip_dur_mins", "trip duration in minutes"),
         ("duration_min", None),
         ("length_m", None),
+        ("share_pct", "share percent"),
+        ("ci_lb", None),
+        ("author(s)", None),
+        ("goals (H)", None),
+        ("per game (G)", None),
+        ("temp (min)", None),
+        ("mass (g)", "mass in grams"),
         ("temp (max)", None),
         ("kg", "kilograms"),
         ("body_mass", None),
@@ -90,6 +97,8 @@ def test_a_name_is_spelt_out(name, words, confidence):
 def test_units_are_told_where_names_show_them_and_names_never_again(name, said):
     found = fact_descriptions(table((name, "DOUBLE")), [("1.5",), ("2",)], all_rows=False)
     assert [one.text for one in found.values()] == ([said] if said else [])
+    told = fact_descriptions(table((name, "VARCHAR")), [("one",), ("two",)], all_rows=False)
+    assert not any(" in " in one.text for one in told.values())
 
 
 @pytest.mark.parametrize("name", ["x" * 100_000, "(" * 100_000, "_in" * 50_000, "1 " * 50_000])
