@@ -28,7 +28,7 @@ from pneuma_assets.core.relations.join_features import (
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.relations.join_names import NamedColumn, SchemaNames
 
-RECIPE = "9"
+RECIPE = "10"
 """Of how joins are inferred; another one infers all of them anew."""
 
 LEAST_SHARE = 0.5
@@ -208,14 +208,15 @@ class _Keys:
         """Return the keys that a column may refer to."""
         keys = [key for key in self._meant(column) if _may_be(column, key)][:_MOST_COMPARED]
         relations = {key: one for key in keys if (one := related(column, key))[0]}
-        orders = [_ORDER[relation] for relation, _ in relations.values()]
+        plain = [(_ORDER[relation], other.own) for other, (relation, _) in relations.items()]
         found = []
         for key, (relation, left) in relations.items():
             share = self._share(column, key)
             if share is not None and share < LEAST_SHARE:
                 continue
             beside = Surroundings(
-                relation, left, sum(one <= _ORDER[relation] for one in orders) - 1,
+                relation, left,
+                sum(one <= _ORDER[relation] and own >= key.own for one, own in plain) - 1,
                 self._homes[column.name], len(self._same[column.name]) - 1,
                 key is self._of_table[key.column.table_id][0],
             )  # fmt: skip

@@ -5,12 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pneuma_assets.core.relations.join_columns import JoinColumn
-from pneuma_assets.core.relations.join_names import ROLES, NamedColumn, Words, ends
+from pneuma_assets.core.relations.join_names import (
+    PEOPLE,
+    ROLES,
+    ROLES_OF_PEOPLE,
+    NamedColumn,
+    Words,
+    ends,
+)
 
 Features = Mapping[str, float]
 
 RELATIONS = (
-    "same name", "same words", "table", "key", "ends with table", "ends with key", "end of table",
+    "same name", "table", "same words", "key", "ends with table", "ends with key", "end of table",
     "speaks of table", "begin of table", "role",
 )  # fmt: skip
 """How the name of a column is related to a key and its table, the plainest first."""
@@ -18,57 +25,56 @@ RELATIONS = (
 NOT_RELATED = ""
 
 WEIGHTS: Mapping[str, float] = {
-    "always": -1.08,
-    "as good": -0.81,
-    "begin of table": -1.96,
-    "begin of table, no key word": -0.17,
-    "cells unknown": 0.84,
-    "column first": -0.48,
-    "column own 2": -0.51,
-    "column own 3": -3.39,
-    "columns of its name": -0.65,
-    "covered": 0.05,
-    "end of table": 0.24,
-    "end of table, no key word": -0.53,
-    "ends with key": 1.34,
-    "ends with key, no key word": -1.34,
-    "ends with table": 1.76,
-    "ends with table, no key word": -2.06,
-    "has a home": -1.43,
-    "home": 4.05,
-    "homes tie": -1.39,
-    "identifier": 0.46,
-    "key": 0.67,
-    "key without key word": -2.94,
-    "key, no key word": -0.58,
-    "less own": 0.42,
-    "name of something": -1.54,
-    "nearly all": 1.08,
-    "nearly all, no numbers": 1.25,
-    "not own, not first": -3.1,
-    "not own, same name": 1.8,
-    "not the first key": -1.67,
-    "numbers": -1.85,
-    "other key word": -3.26,
-    "own 2": -0.67,
-    "own 3": 1.21,
-    "part of table": 1.5,
-    "role": 0.59,
-    "role, no key word": 0.79,
+    "always": -0.72,
+    "as good": -1.6,
+    "begin of table": -2.55,
+    "begin of table, no key word": -0.22,
+    "cells unknown": 0.67,
+    "column first": -0.5,
+    "column own 2": -0.64,
+    "column own 3": -3.7,
+    "columns of its name": -0.7,
+    "covered": -0.1,
+    "end of table": 0.38,
+    "end of table, no key word": -0.67,
+    "ends with key": 1.39,
+    "ends with key, no key word": -1.05,
+    "ends with table": 1.58,
+    "ends with table, no key word": -1.92,
+    "has a home": -2.17,
+    "home": 3.37,
+    "homes tie": -1.09,
+    "identifier": 0.45,
+    "key": 0.54,
+    "key without key word": -2.14,
+    "key, no key word": -0.69,
+    "less own": 0.37,
+    "name of something": -1.66,
+    "nearly all": 1.03,
+    "nearly all, no numbers": 1.31,
+    "not own, not first": -3.02,
+    "not own, same name": 1.72,
+    "not the first key": -1.54,
+    "numbers": -1.73,
+    "other key word": -2.9,
+    "own 2": -0.61,
+    "own 3": 1.0,
+    "part of table": 1.6,
+    "role": 0.56,
+    "role, no key word": 0.56,
     "said": 1.0,
-    "same entity": 0.74,
-    "same name": -0.5,
-    "same name, name": 0.17,
-    "same name, no key word": -2.01,
-    "same table": -2.93,
-    "same words": -1.56,
-    "share": 1.78,
-    "speaks of table": -3.41,
-    "speaks of table, no key word": -1.05,
-    "table": 1.74,
-    "table, no key word": 0.28,
-    "unique": -0.5,
-    "words left": -0.16,
+    "same entity": 0.93,
+    "same name": -0.2,
+    "same name, name": -0.1,
+    "same name, no key word": -1.8,
+    "same table": -2.98,
+    "share": 1.81,
+    "speaks of table": -3.69,
+    "speaks of table, no key word": -1.16,
+    "table": 1.27,
+    "table, no key word": 0.99,
+    "unique": -0.41,
+    "words left": -0.25,
 }
 """Of a logistic regression, fitted by `python -m pneuma_bench.experiments.joins --fit`."""
 
@@ -79,17 +85,19 @@ _MOST_LEFT = 3
 
 def has_role(column: NamedColumn) -> bool:
     """Tell whether a name says what a row is to another one of its own table."""
-    return not ROLES.isdisjoint(column.words)
+    of_people = not PEOPLE.isdisjoint(column.entity) and not ROLES_OF_PEOPLE.isdisjoint(
+        column.words
+    )
+    return of_people or not ROLES.isdisjoint(column.words)
 
 
 def related(column: NamedColumn, key: NamedColumn) -> tuple[str, int]:
     """Return how a column's name is related to a key, and how many words it has beyond that."""
     if column.name == key.name:
         return "same name", 0
-    if column.words == key.words:
-        return "same words", 0
     stems, entity = column.stems, key.entity
-    for relation, wanted in (("table", (entity,)), ("key", key.stems)):
+    same_words = (column.stems[-1],) if column.words == key.words else ()
+    for relation, wanted in (("table", (entity,)), ("same words", same_words), ("key", key.stems)):
         if any(stem and stem in wanted for stem in stems):
             return relation, 0
     for relation, wanted in (("ends with table", (entity,)), ("ends with key", key.stems)):
@@ -124,7 +132,7 @@ class Surroundings:
     Attributes:
         relation: Of their names.
         left: Words that the column has beyond it.
-        as_good: Other keys that are related no less plainly.
+        as_good: Other keys that are related, and their tables' own, no less plainly.
         homes: Of all keys of the column's name, the two that are most plainly referred to.
         alike: Other columns of its name.
         is_first: Whether the key is its table's most likely one.
@@ -184,7 +192,7 @@ def _of_homes(column: NamedColumn, key: NamedColumn, beside: Surroundings) -> Fe
         return {}
     first, second = beside.homes[0], beside.homes[-1]
     if beside.relation != "same name":
-        return {"has a home": first.own >= OWN and first is not column}
+        return {"has a home": first.own >= max(OWN, key.own) and first is not column}
     ties = second is not first and standing(second) == standing(first)
     return {
         "home": first is key or (ties and second is key),

@@ -45,12 +45,16 @@ _NO_KEYS = frozenset(_NO_KEY_WORDS.split())
 """How names end of what is measured or counted, of how people are called and reached, and of what a
 server gives each row of every table: two tables that have it need not speak of the same."""
 
-_ROLE_WORDS = "parent report manager supervisor superior boss previous next predecessor successor"
-ROLES = frozenset(_ROLE_WORDS.split())
-"""What rows are to other rows of their own table: `reports_to`, `parent_id`."""
+ROLES = frozenset({"parent", "previous", "next", "predecessor", "successor"})
+ROLES_OF_PEOPLE = frozenset({"report", "manager", "supervisor", "superior", "boss"})
+"""What rows are to others of their own table: `parent_id`, and in one of people `reports_to`."""
+PEOPLE = frozenset(
+    {"employee", "staff", "person", "people", "personnel", "worker", "user", "member"}
+)
 
 _JOINTS = "s", "n", "en", "es"
 """Between the nouns of a German compound."""
+_VOWELS = frozenset("aeiou")
 _MOST_PREFIXES, _MOST_ALIKE = 4, 200
 _SHORTEST_CUT, _CUT_SHARE = 3, 4
 _LEAST_COLUMNS = 3
@@ -215,8 +219,10 @@ class SchemaNames:
         begin = [word for word in words if word.startswith(one)]
         if len(one) < _SHORTEST_CUT:
             return begin if len(begin) == 1 else [one]
+        if begin or not _VOWELS.isdisjoint(one[1:]):
+            return [*begin, one][:1]
         within = (w for w in words if len(w) <= _CUT_SHARE * len(one) and has_letters(w, one))
-        return [next(iter(begin), None) or next(within, one)]
+        return [next(within, one)]
 
 
 def _is_plural(words: Sequence[str]) -> bool:

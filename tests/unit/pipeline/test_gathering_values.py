@@ -96,6 +96,7 @@ def test_the_index_gets_every_row_under_the_tables_names(lake):
     assert evidence == TableTerms(
         names=("lake", "hr", "payroll_march"),
         columns=("empName", "city"),
+        spelled_columns="employee",
         rows=tuple((f"name {i}", f"town {i % 7}") for i in range(30)),
     )
     assert lake.store.profiles.terms(["lake/hr/payroll_march"]) == {}
@@ -113,7 +114,7 @@ def test_of_more_rows_it_gets_cells(lake):
 
 def test_values_can_be_left_out_and_taken_in_again(lake):
     (lake.folder / "staff.csv").write_text(staff(9))
-    names = TableTerms(names=("lake", "staff"), columns=("empName", "city"))
+    names = TableTerms(("lake", "staff"), ("empName", "city"), spelled_columns="employee")
     assert lake.read("first", values=False).values == 0
     assert lake.finish("first") == {"lake/staff": names}
     assert lake.read("second").values == 18
@@ -190,7 +191,7 @@ def test_evidence_that_an_engine_refuses_stops_no_other_table(lake, monkeypatch,
 
     monkeypatch.setattr(write, "table_terms", broken)
     given = lake.finish("first")
-    names = TableTerms(names=("lake", "staff"), columns=("empName", "city"))
+    names = TableTerms(("lake", "staff"), ("empName", "city"), spelled_columns="employee")
     assert given["lake/staff"] == (TableTerms() if names_too else names)
     assert given["lake/ports"].rows == (("Kiel", "40"),)
     (problem,) = lake.store.problems.all()
