@@ -63,7 +63,10 @@ def _spread(
         left_out.update(crowd.values())
         but = replace(where, but_families=tuple(sorted(left_out)))
         found = Proposal(index.search([query], proposal.limit, but)[0], proposal.limit)
-    return Proposal(_together([*parts, found.side]), proposal.limit) if parts else proposal
+    if not parts:
+        return proposal
+    side = _together([*parts, found.side])
+    return Proposal(replace(side, holders=proposal.side.holders), proposal.limit)
 
 
 def _crowd(index: SearchIndex, found: Proposal, k: int) -> dict[str, str]:

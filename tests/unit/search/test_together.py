@@ -286,3 +286,9 @@ def test_members_that_the_asker_may_not_see_are_neither_named_nor_counted(years)
 def test_sets_of_tables_are_made_of_several_members(years):
     groups = years.engine.find_groups(QUESTION, k=10)
     assert len([one for one in groups if "lake/sales/paid" in one.tables[0]]) == 5
+
+
+def test_a_rare_word_counts_also_where_a_family_leaves_no_room(years):
+    years.add("lake/far/codes", "x", columns=("code",), rows=(("Zyxwv",),))
+    found = {one.table_id: one.parts.signals for one in years.engine.ask("Ann Zyxwv", k=6, n=1)}
+    assert found["lake/far/codes"]["rare"] > 0
