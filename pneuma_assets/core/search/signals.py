@@ -214,7 +214,7 @@ def coverage(
         for table_id, one in found.items()
     }
     places: dict[str, list[str]] = defaultdict(list)
-    for table_id in found:
+    for table_id in sorted(found):  # or which of two equal tables is the best one is chance
         places[place_of(table_id)].append(table_id)
 
     def by_two(tables: Sequence[str]) -> float:

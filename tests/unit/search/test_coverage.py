@@ -40,6 +40,21 @@ def test_one_schema_alone_tells_nothing():
     assert "place" not in coverage(found(ax={"course": 1.0}, ay={"score": 1.0}), WORDS)["a/ax"]
 
 
+@given(st.permutations(["ax", "ay", "az", "au", "bx"]))
+def test_the_order_of_candidates_decides_nothing(order):
+    headers = {
+        "ax": {"course": 1.0, "student": 0.5},
+        "ay": {"score": 1.0, "grade": 0.5},
+        "az": {"course": 0.5},
+        "au": {"score": 0.5, "student": 1.0},
+        "bx": {"grade": 0.5},
+    }
+    words = (*WORDS, "grade")
+    assert coverage(found(**{i: headers[i] for i in order}), words) == coverage(
+        found(**headers), words
+    )
+
+
 SHARES = st.dictionaries(st.sampled_from([*WORDS, "unasked"]), st.floats(0.5, 1.0))
 
 
