@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from heapq import nlargest, nsmallest
 from typing import Any
 
 from pneuma_assets.core.index.base import IndexFilter, SearchIndex, is_seen, let_through
@@ -9,6 +10,9 @@ from pneuma_assets.core.relations.join_graph import JoinEdge, JoinGraph
 from pneuma_assets.core.relations.rank_groups import CANDIDATES, TableGroup, rank_groups
 from pneuma_assets.core.search.mentions import link_mentions
 from pneuma_assets.core.search.results import Found
+
+MOST_LINKING = 200
+"""Tables beside the candidates that sets may have: what scoring a set costs grows with them."""
 
 JoinsOf = Callable[[Collection[str]], Sequence[JoinEdge]]
 """Returns the joins of some tables with any."""
@@ -74,17 +78,29 @@ class GroupSearch:
         answerable = found.results[0].answerable
         return [_result(one, answerable) for one in rank_groups(graph, candidates, mentions, most)]
 
-    def _graph(self, candidates: Collection[str], where: IndexFilter) -> JoinGraph:
+    def _graph(self, candidates: Mapping[str, float], where: IndexFilter) -> JoinGraph:
         """Return the joins among candidates, and with what the asker may see and links two.
 
-        Of ten thousand tables that refer to one candidate, nothing is looked up.
+        Of ten thousand tables that refer to one candidate, nothing is looked up; of those that
+        refer to two, `MOST_LINKING` are looked at: those that link the best, said before guessed.
+
+        Args:
+            candidates: How well each was found.
+            where: As it was asked.
         """
         edges = self.joins_of(candidates)
-        others = JoinGraph(edges).linking(candidates)
-        allowed = let_through(where, sorted(others))
+        every = JoinGraph(edges)
+        allowed = let_through(where, sorted(every.linking(candidates)))
         facts = self.index.facts(allowed)
-        seen = {table for table, known in facts.items() if is_seen(known, where.readers)}
-        return JoinGraph(edge for edge in edges if seen.union(candidates).issuperset(edge.tables))
+        seen = [table for table, known in facts.items() if is_seen(known, where.readers)]
+
+        def worth(table: str) -> tuple[float, int, str]:
+            near = every.neighbours(table) & candidates.keys()
+            guesses = sum(edge.is_guess for one in near if (edge := every.between(table, one)))
+            return -sum(nlargest(2, (candidates[one] for one in near))), guesses, table
+
+        kept = {*candidates, *nsmallest(MOST_LINKING, seen, key=worth)}
+        return JoinGraph(edge for edge in edges if kept.issuperset(edge.tables))
 
 
 def _result(group: TableGroup, answerable: float | None) -> GroupResult:

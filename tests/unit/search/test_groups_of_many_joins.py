@@ -2,7 +2,7 @@
 
 from pneuma_assets.core.index.base import NO_FILTER
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
-from pneuma_assets.core.search.groups import GroupSearch
+from pneuma_assets.core.search.groups import MOST_LINKING, GroupSearch
 from pneuma_assets.core.search.results import Found, ScoreParts, TableResult
 from pneuma_assets.core.tables import DocumentKind, TableFacts
 
@@ -38,3 +38,19 @@ def test_what_joins_one_found_table_alone_is_not_looked_up():
     groups = search.group("a question", Found(results), 10, NO_FILTER)
     assert index.looked_up == ["link"]
     assert {table for group in groups for table in group.tables} == {"a", "b", "link"}
+
+
+def test_of_many_tables_that_link_two_those_that_link_the_best_found_ones_are_in_sets():
+    links = [f"link{n:04}" for n in range(3_000)]
+    edges = [edge(link, table) for link in links for table in ("b", "c")]
+    edges += [
+        edge("zz", "a"),
+        edge("zz", "b"),
+        JoinEdge("yy", ("x",), "b", ("id",), JoinKind.VIEW, 1.0),
+        edge("yy", "c"),
+    ]
+    results = [result("a", 1.0), result("b", 0.9), result("c", 0.8)]
+    search = GroupSearch(Index(), lambda _: edges)
+    graph = search._graph({one.table_id: one.score for one in results}, NO_FILTER)
+    linking = graph.tables - {"a", "b", "c"}
+    assert linking == {"zz", "yy", *links[: MOST_LINKING - 2]}
