@@ -84,30 +84,19 @@ def rank_groups(
 
     Args:
         graph: Which tables can be joined.
-        found: How well tables were found for themselves, from 0 to 1, by id; the candidates.
+        found: How well tables were found for themselves, from 0 to 1, by id; the candidates, of
+            which equal ones count in this order.
         mentions: What the question names.
         most: Sets returned.
     """
     return SetGrowth(graph, found, mentions).ranked(most)
 
 
-_Placed = tuple[float, bool, int, list[str], Mapping[str, float]]
-
-
-def _placed(group: Group, parts: Mapping[str, float]) -> _Placed:
-    """Return a set and its score, as sets are ordered; of equal ones a guess comes last."""
-    return -_score(parts), "guess" in parts, len(group), sorted(group), parts
+_Placed = tuple[float, bool, int, list[int], Mapping[str, float]]
 
 
 def _score(parts: Mapping[str, float]) -> float:
     return sum(parts.values())
-
-
-def _shown(
-    graph: JoinGraph, group: Group, found: Mapping[str, float], parts: Mapping[str, float]
-) -> TableGroup:
-    tables = sorted(group, key=lambda table: (-found.get(table, 0.0), table))
-    return TableGroup(tuple(tables), graph.joins(tables), _score(parts), parts)
 
 
 Numbers = npt.NDArray[np.float64]
@@ -126,8 +115,8 @@ class SetGrowth:
     def __init__(
         self, graph: JoinGraph, found: Mapping[str, float], mentions: Sequence[Mention]
     ) -> None:
-        self.graph, self.found = graph, found
-        candidates = sorted(found, key=lambda table: (-found[table], table))[:CANDIDATES]
+        self.graph = graph
+        candidates = sorted(found, key=lambda table: -found[table])[:CANDIDATES]
         linking = graph.linking(candidates)
         self.tables = [
             *candidates,
@@ -151,25 +140,32 @@ class SetGrowth:
 
     def ranked(self, most: int) -> list[TableGroup]:
         """Return up to `most` sets, best first; none of them within a better one."""
-        heap = [_placed(group, parts) for group, parts in self.groups()]
-        groups = {frozenset(tables) for *_, tables, _ in heap}
+        grown = dict(self.groups())
+        groups, heap = {*grown}, [self._placed(*one) for one in grown.items()]
         heapify(heap)
         ranked: list[TableGroup] = []
         while heap and len(ranked) < most:
-            *_, tables, parts = heappop(heap)
+            *_, places, parts = heappop(heap)
+            tables = tuple(self.tables[at] for at in places)
             group = frozenset(tables)
             surer = group if "guess" in parts else self.graph.beyond_guesses(group, MOST_TABLES)
             if surer == group:
                 if not any(group.issubset(better.tables) for better in ranked):
-                    ranked.append(_shown(self.graph, group, self.found, parts))
+                    joins = self.graph.joins(tables)
+                    ranked.append(TableGroup(tables, joins, _score(parts), parts))
             else:
                 surer_parts = self.parts(surer)
                 less = min(0.0, _score(surer_parts) - _score(parts))
-                heappush(heap, _placed(group, {**parts, "guess": less}))
+                heappush(heap, self._placed(group, {**parts, "guess": less}))
                 if surer not in groups:
                     groups.add(surer)
-                    heappush(heap, _placed(surer, surer_parts))
+                    heappush(heap, self._placed(surer, surer_parts))
         return ranked
+
+    def _placed(self, group: Group, parts: Mapping[str, float]) -> _Placed:
+        """Return a set and its score, as sets are ordered; of equal ones a guess comes last."""
+        places = sorted(self.places[table] for table in group)
+        return -_score(parts), "guess" in parts, len(group), places, parts
 
     def groups(self) -> Iterator[tuple[Group, dict[str, float]]]:
         """Yield the sets that are kept, each once, with what each part adds to its score."""

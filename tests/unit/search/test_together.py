@@ -292,3 +292,9 @@ def test_a_rare_word_counts_also_where_a_family_leaves_no_room(years):
     years.add("lake/far/codes", "x", columns=("code",), rows=(("Zyxwv",),))
     found = {one.table_id: one.parts.signals for one in years.engine.ask("Ann Zyxwv", k=6, n=1)}
     assert found["lake/far/codes"]["rare"] > 0
+
+
+def test_a_set_has_the_member_that_a_search_shows(years):
+    shown = next(i for i, family in families(years, k=3, n=1).items() if family is not None)
+    alone = [one.tables[0] for one in years.engine.find_groups(QUESTION, k=10)]
+    assert next(one for one in alone if "paid" in one) == shown
