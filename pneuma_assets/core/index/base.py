@@ -522,8 +522,9 @@ class SearchIndex(ABC):
             found = {name: some for name, some in asked.items() if some and name in fields}
             shown = headers if Field.HEADERS in fields else {}
             sought = {
-                word: [one for one in places_of(word, self.analyzer) if one[0] in {None, *fields}]
+                word: some
                 for word in query.sought
+                if (some := [p for p in places_of(word, self.analyzer) if p[0] in {None, *fields}])
             }
             questions.append(Question(terms, vector, found, query.silent, shown, sought))
         return questions
