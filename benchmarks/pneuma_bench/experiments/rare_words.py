@@ -131,8 +131,6 @@ def measured(
                 for (form, _), one in zip(forms, answers, strict=True):
                     rank = first_place(one.ranked, one.relevant)
                     hits[f"{place}, {form}"].append(rank or NOWHERE)
-                    if rank is None:
-                        print("   ", one.question[-90:])
     return hits
 
 

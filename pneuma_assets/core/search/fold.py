@@ -13,7 +13,7 @@ from pneuma_assets.core.relations.version_names import (
     plain_name,
     spellings_of,
 )
-from pneuma_assets.core.search.signals import RankedTable
+from pneuma_assets.core.search.signals import RARE, RankedTable
 from pneuma_assets.core.tables import TableFacts, TableTerms
 from pneuma_assets.core.terms.fields import name_parts
 
@@ -148,7 +148,7 @@ class Families:
         """Return up to `most` tables of each family, where the best of its members stand.
 
         These are of the members that the question means; first comes the newest of those that
-        score nearly as well as the best of them.
+        score nearly as well as the best of them, and hold as many rare words.
 
         Args:
             ranked: The best first.
@@ -174,7 +174,12 @@ class Families:
             return group
         named = frozenset(self.meant[name])
         able = [one for one in group if one.table_id in named] or group
-        near = [one for one in able if one.score >= able[0].score * (1 - _NEARLY)]
+        rare = able[0].signals.get(RARE, 0.0)  # a word that it alone has tells it from the newest
+        near = [
+            one
+            for one in able
+            if one.score >= able[0].score * (1 - _NEARLY) and one.signals.get(RARE, 0.0) >= rare
+        ]
         first = max(near, key=lambda one: order_of(one.table_id))
         kept = [first, *(one for one in able if one is not first)][:most]
         return [

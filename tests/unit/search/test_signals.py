@@ -1,10 +1,12 @@
 """What signals add up to."""
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.config.query import Weights
 from pneuma_assets.core.index.base import SideHits, TableScores
+from pneuma_assets.core.search.fold import Families
 from pneuma_assets.core.search.rerank import with_trust
 from pneuma_assets.core.search.signals import (
     RankedTable,
@@ -75,3 +77,12 @@ def test_tables_with_rare_words_are_among_the_first(others, holding, k):
     already = [one for one in holders if one in ranked[:k]]
     assert len(shown) == min(len(holders), len(already) + k // 2, max(len(already), k))
     assert all(one in shown for one in already)
+
+
+@pytest.mark.parametrize(("signals", "first"), [({}, "s/t_2020"), ({"rare": 0.1}, "s/t_2019")])
+def test_a_rare_word_tells_a_member_of_a_family_from_the_newest(signals, first):
+    ranked = [RankedTable("s/t_2019", 0.8, signals, SURE), RankedTable("s/t_2020", 0.79, {}, SURE)]
+    members = {"s/t_2019": ["s/t_2020", "s/t_2019"]}
+    facts = {one.table_id: TableFacts(family="s/t_2019") for one in ranked}
+    (kept,) = Families(members, members).fold(ranked, facts, 1)
+    assert kept.table_id == first
