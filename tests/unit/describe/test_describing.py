@@ -18,6 +18,7 @@ from pneuma_assets.core.describe.columns import (
 )
 from pneuma_assets.core.describe.narrate import round_trip
 from pneuma_assets.core.describe.prompts import Ground, example_values, grounded_prompt
+from pneuma_assets.core.describe.texts import column_text
 from pneuma_assets.core.dictionaries.lines import Glossary
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from tests.support.word_encoder import WordEncoder
@@ -257,3 +258,19 @@ def test_a_grounded_prompt_shows_rows_that_cannot_pose_as_the_prompt():
 def test_example_values_are_those_of_the_column():
     rows = [("1 | 2", "2"), (None, "4"), ("3", None), ("1 | 2", "a: 5"), (" ", "6")]
     assert example_values(0, rows) == ["1 | 2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "narration", "indexed"),
+    [
+        ("drive_train", "one of front, rear", "drive_train: drive train; one of front, rear"),
+        ("tax_rate", "in percent; always 7%", "tax_rate: tax rate; in percent; always 7%"),
+        ("is_new", "yes where known", "is_new: is new; yes where known"),
+        ("petal_length", "", "petal_length: petal length"),
+        ("petal_length", "how long a petal is", "petal_length: how long a petal is"),
+        ("sex", "one of f, m", "sex: one of f, m"),
+        ("age", "", "age"),
+    ],
+)
+def test_names_are_indexed_in_words_where_nothing_else_says_them(name, narration, indexed):
+    assert column_text(name, narration) == indexed
