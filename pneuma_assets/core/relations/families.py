@@ -38,13 +38,14 @@ def find_families(columns: Mapping[str, Set[int]]) -> dict[str, str]:
     Args:
         columns: Of every table, what tells its columns' names from others.
     """
-    named: dict[str, dict[str, int | None]] = defaultdict(dict)
+    named: dict[str, dict[str, tuple[bool, int | None]]] = defaultdict(dict)
     for table_id in sorted(one for one, some in columns.items() if some):
-        for name, number in _names_of_series(table_id):
-            named[name][table_id] = number
+        for name, told in _names_of_series(table_id):
+            named[name][table_id] = told
     groups = [
         (some, numbers)
-        for numbers in map(_of_one_kind, named.values())
+        for together in named.values()
+        for numbers in _of_one_kind(together)
         for some in _of_like_columns(numbers, columns)
     ]
     found: dict[str, str] = {}
@@ -56,15 +57,20 @@ def find_families(columns: Mapping[str, Set[int]]) -> dict[str, str]:
     return found
 
 
-def _of_one_kind(numbers: Mapping[str, int | None]) -> dict[str, int]:
-    """Return tables of one name without those that most are told apart otherwise from.
+def _of_one_kind(told: Mapping[str, tuple[bool, int | None]]) -> Iterator[dict[str, int]]:
+    """Yield those tables of one name that may be together, with their numbers; 0 without any.
 
-    Among ten thousand numbered tables 1984 is no year.
+    What most are told apart by counts: numbers, or else years, months and regions. Among ten
+    thousand numbered tables 1984 is no year; where it does not count through with them, it is.
     """
-    counted = {table_id: number for table_id, number in numbers.items() if number is not None}
-    if 2 * len(counted) > len(numbers):
-        return counted
-    return {table_id: 0 for table_id in numbers if table_id not in counted}
+    counted = {table_id: n for table_id, (counts, n) in told.items() if counts and n is not None}
+    if 2 * len(counted) <= len(told):
+        yield {table_id: 0 for table_id in told if table_id not in counted}
+        return
+    yield counted
+    every = {table_id: number for table_id, (_, number) in told.items() if number is not None}
+    if len(every) > len(counted):
+        yield every
 
 
 def _of_like_columns(
@@ -90,8 +96,11 @@ def is_part(table_id: str) -> bool:
     return next(_names_of_series(table_id), None) is not None
 
 
-def _names_of_series(table_id: str) -> Iterator[tuple[str, int | None]]:
-    """Yield the names of families that a table may be in, and its number there if it has one."""
+def _names_of_series(table_id: str) -> Iterator[tuple[str, tuple[bool, int | None]]]:
+    """Yield the names of families that a table may be in, and by what it is told apart there.
+
+    That is whether it is by a number, and the number; of a year alone, which may be one, the year.
+    """
     *places, own = table_id.split("/")
     within = ["*" if is_period(place) else place for place in places[1:]]
     text = " ".join(name_parts(own))
@@ -99,10 +108,12 @@ def _names_of_series(table_id: str) -> Iterator[tuple[str, int | None]]:
     numbers = [one for one in told if one["number"]][-_MOST_NUMBERS:]
     named = [one for one in told if not one["number"]]
     if named or "*" in within:
-        yield "/".join([*places[:1], *within, _starred(text, named)]), None
+        alone = len(named) == 1 and "*" not in within and named[0]["year"] == named[0][0]
+        year = int(named[0][0]) if alone else None
+        yield "/".join([*places[:1], *within, _starred(text, named)]), (False, year)
     for number in numbers:
         stars = sorted([*named, number], key=re.Match.start)
-        yield "/".join([*places[:1], *within, _starred(text, stars)]), int(number[0])
+        yield "/".join([*places[:1], *within, _starred(text, stars)]), (True, int(number[0]))
 
 
 def _starred(text: str, parts: Sequence[re.Match[str]]) -> str:

@@ -74,12 +74,16 @@ def is_period(place: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def order_of(table_id: str) -> tuple[object, ...]:
-    """Return what orders members of a family, the oldest first: date, then number, then id."""
+    """Return what orders members of a family, the oldest first: date, then number, then id.
+
+    Beside tables of numbers alone a year is a number, too.
+    """
     told = told_in(table_id)
-    years = [one["year"] for one in told if one["year"]]
+    years = [int(one["year"]) for one in told if one["year"]]
+    numbers = [int(one["number"]) for one in told if one["number"]]
     months = [_month_of(one) for one in told if one["month"] or one["named"]]
     days = [one["day"] for one in told if one["day"]]
-    return years, months, days, [int(one["number"]) for one in told if one["number"]], table_id
+    return years or numbers, months, days, numbers, table_id
 
 
 def _month_of(told: re.Match[str]) -> int:

@@ -11,6 +11,7 @@ from pneuma_assets.core.relations.families import family_of, find_families, name
 from pneuma_assets.core.relations.part_names import meant, order_of
 
 DAYS = [f"web/ga/ga_sessions_2017{month}{day:02}" for month in ("07", "08") for day in (1, 2, 30)]
+SHARDS = [f"s/t_{number}" for number in range(1_500, 2_500)]
 STATES = ["shop/orders_ca", "shop/orders_or", "shop/orders_tx", "shop/orders_new_york"]
 
 
@@ -31,6 +32,7 @@ def families(*names: str, columns=frozenset(range(10)), **other: frozenset[int])
         (["s/2019_q1", "s/2019_q2", "s/2020_q1"], "s/*"),
         (DAYS, "web/ga/ga_sessions_*"),
         (STATES, "shop/orders_*"),
+        (SHARDS, "s/t_*"),
     ],
 )
 def test_parts_of_one_thing_are_a_family(names, name):
@@ -56,6 +58,12 @@ def test_parts_of_one_thing_are_a_family(names, name):
 )
 def test_others_are_none(names):
     assert families(*names) == {}
+
+
+def test_among_numbered_tables_a_year_is_a_number_where_it_counts_through_with_them():
+    few = ["s/part-1", "s/part-2", "s/part-3"]
+    assert families(*few, "s/part-2019") == dict.fromkeys(few, few[0])
+    assert sorted(SHARDS, key=order_of) == SHARDS
 
 
 def test_members_have_nearly_the_same_columns():
