@@ -126,7 +126,8 @@ def candidates(tables: Tables, closer: Share = lambda *_: None) -> Iterator[list
             keys = _Keys(some, closer)
             for column in some:
                 found = keys.candidates(column)
-                if not found and everywhere and len(column.column.cells) >= _STRONG_CELLS:
+                is_known = len(column.column.cells) >= _STRONG_CELLS and column.own <= OWN
+                if not found and everywhere and is_known:
                     found = [one for one in everywhere.candidates(column) if _is_strong(one)]
                 if found := [one for one in found if not _are_parts(one, alike)]:
                     yield found
@@ -199,10 +200,13 @@ class _Keys:
         self._meaning = {
             word: sorted(keys, key=_order)[:_MOST_MEANT] for word, keys in meaning.items()
         }
-        self._homes = {
-            name: nlargest(2, (one for one in some if one.is_key), standing)
-            for name, some in self._same.items()
-        }
+        self._homes: dict[str, Sequence[NamedColumn]] = {}
+
+    def _homes_of(self, name: str) -> Sequence[NamedColumn]:
+        if name not in self._homes:
+            keys = (one for one in self._same[name] if one.is_key)
+            self._homes[name] = nlargest(2, keys, standing)
+        return self._homes[name]
 
     def candidates(self, column: NamedColumn) -> list[Candidate]:
         """Return the keys that a column may refer to."""
@@ -217,7 +221,7 @@ class _Keys:
             beside = Surroundings(
                 relation, left,
                 sum(one <= _ORDER[relation] and own >= key.own for one, own in plain) - 1,
-                self._homes[column.name], len(self._same[column.name]) - 1,
+                self._homes_of(column.name), len(self._same[column.name]) - 1,
                 key is self._of_table[key.column.table_id][0],
             )  # fmt: skip
             of_pair = features(column, key, share, beside)

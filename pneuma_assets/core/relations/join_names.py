@@ -135,6 +135,10 @@ class SchemaNames:
 
     def __init__(self, tables: Mapping[str, Sequence[JoinColumn]]) -> None:
         self._tables = tables
+        self._parts = {
+            table_id: [name_parts(column.name) for column in columns]
+            for table_id, columns in tables.items()
+        }
         names = {table_id: name_parts(table_id.rpartition("/")[2]) for table_id in tables}
         self._prefixes = _prefixes([*names.values()])
         self._known = {*known_words([*names.values()]), *self._prefixes}
@@ -159,7 +163,7 @@ class SchemaNames:
     def columns(self) -> Iterator[NamedColumn]:
         """Yield every column of the schema with what its name says."""
         for table_id, columns in self._tables.items():
-            parts = [self._parted(name_parts(column.name)) for column in columns]
+            parts = [self._parted(name) for name in self._parts[table_id]]
             before = _before_all(parts)
             for column, one in zip(columns, parts, strict=True):
                 words, short = self._spell(one), self._spell(one[before:])
@@ -183,8 +187,7 @@ class SchemaNames:
         """Return words that names of tables begin with and nothing else says: `dim` and `fct`."""
         firsts = Counter(one[0] for one in tables if len(one) > 1)
         inside = {word for one in tables for word in one[len(one) > 1 :]}
-        for columns in self._tables.values():
-            inside.update(part for column in columns for part in name_parts(column.name))
+        inside.update(part for names in self._parts.values() for name in names for part in name)
         return {word for word, count in firsts.items() if count > 1} - inside
 
     def _parted(self, parts: Parts) -> Words:
