@@ -51,7 +51,7 @@ from pneuma_bench.settings import setting_of
 
 NAMED = ("warehouse", "spider_schemas_dev", "spider2_dev", "beaver_dw")
 UNNAMED = ("fetaqa_dev", "tabfact_val")
-GRID = [*product((0.1, 0.2, 0.3), (0.2, 0.35, 0.5))]
+GRID = [*product((0.1, 0.25, 0.4), (0.2, 0.3, 0.45))]
 """Weights of coverage and of place, among which the other sets choose."""
 MOVES = 200
 """Of one weight of a set's parts each, that are tried."""

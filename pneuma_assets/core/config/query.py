@@ -38,9 +38,9 @@ class Weights(Section):
     """Whole cells that the question repeats."""
     pairs: float = Field(0.11, ge=0.0, le=1.0)
     """Pairs of words that stand side by side in a cell."""
-    coverage: float = Field(0.20, ge=0.0, le=1.0)
+    coverage: float = Field(0.25, ge=0.0, le=1.0)
     """How much of the question the names of the table and of its columns say; not scaled."""
-    place: float = Field(0.35, ge=0.0, le=1.0)
+    place: float = Field(0.30, ge=0.0, le=1.0)
     """How much of it the best two tables of the same schema or folder say together."""
     rare: float = Field(0.40, ge=0.0, le=1.0)
     """Words that are no common English and that few tables hold; not scaled."""
