@@ -72,11 +72,11 @@ def rank_tables(
 ) -> list[RankedTable]:
     """Return the candidates, best first, equal ones by table id.
 
-    Each signal but `RARE` is scaled by its best value among the candidates, so that its worth does
-    not depend on how rare words are in this lake; one that none has, such as the words of documents
-    where there are none, counts for nothing. A text that several candidates say counts less, as in
-    `retrieve.weight`, also where it is the best there is: what a folder's README says tells no
-    table of it from the others.
+    Each signal but `RARE` and `COVERAGE`, which are shares, is scaled by its best value among the
+    candidates, so that its worth does not depend on how rare words are in this lake; one that none
+    has, such as the words of documents where there are none, counts for nothing. A text that
+    several candidates say counts less, as in `retrieve.weight`, also where it is the best there is:
+    what a folder's README says tells no table of it from the others.
 
     Args:
         found: The true scores of every candidate.
