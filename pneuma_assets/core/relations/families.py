@@ -107,7 +107,7 @@ def _names_of_series(table_id: str) -> Iterator[tuple[str, tuple[bool, int | Non
     told = told_in(own)
     numbers = [one for one in told if one["number"]][-_MOST_NUMBERS:]
     named = [one for one in told if not one["number"]]
-    if named or "*" in within:
+    if named or (text and "*" in within):
         alone = len(named) == 1 and "*" not in within and named[0]["year"] == named[0][0]
         year = int(named[0][0]) if alone else None
         yield "/".join([*places[:1], *within, _starred(text, named)]), (False, year)

@@ -51,8 +51,14 @@ TOLD_BY = re.compile(
 """What tells members apart, in the parts of a name, joined by blanks."""
 
 _WORD = re.compile(r"[^\W_]+")
-_SPELLED = re.compile(rf"\b(?:(\d\d?) )?({_MONTH})(?: (\d\d?))? ({_YEAR})\b")
-"""A day, or a month, as a question says it: 1 August 2017, Aug 1, 2017."""
+_DAY = r"(\d\d?)(?: ?(?:st|nd|rd|th))?"
+_SPELLED = re.compile(rf"\b(?:{_DAY}(?: of)? )?({_MONTH})(?: {_DAY})? ({_YEAR})\b")
+"""A day, or a month, as a question says it: 1 August 2017, Aug 1, 2017, the 1st of August 2017."""
+
+_OF_WORDS = re.compile(
+    rf"\b(?:{'|'.join(one.replace('_', '[ _-]+') for one in _PAIRS[1::2] if '_' in one)})\b", re.I
+)
+"""States of several words: none of them is one by itself, and West Virginia is not Virginia."""
 
 
 def told_in(name: str) -> list[re.Match[str]]:
@@ -135,8 +141,8 @@ def words_of_name(table_id: str) -> frozenset[str]:
 
     Dates are said as a year, a month and a day, too, and states by their names.
     """
-    parts = name_parts(table_id)
-    return frozenset([*map(singular, parts), *_words_told(" ".join(parts))])
+    text = " ".join(name_parts(table_id))
+    return frozenset([*map(singular, _OF_WORDS.sub(" ", text).split()), *_words_told(text)])
 
 
 def _words_told(text: str) -> Iterator[str]:
@@ -145,7 +151,9 @@ def _words_told(text: str) -> Iterator[str]:
             yield from (one["year"], "".join(filter(None, (one["year"], one["month"], one["day"]))))
         if one["month"] or one["named"]:
             yield _MONTHS[_month_of(one) - 1]
-        yield from map(singular, _STATE_OF.get(one["region"] or "", "").split())
+        region = one["region"] or ""
+        if region in _STATE_OF or _OF_WORDS.fullmatch(region):
+            yield singular(_STATE_OF.get(region, region))
 
 
 _YEARS = re.compile("1[0-9]{3}|20[0-9]{2}|2100")
@@ -153,7 +161,7 @@ _YEARS = re.compile("1[0-9]{3}|20[0-9]{2}|2100")
 
 def _said(question: str, common: frozenset[str]) -> Iterator[str]:
     before = ""
-    for place, piece in enumerate(_WORD.findall(question)):
+    for place, piece in enumerate(_WORD.findall(_OF_WORDS.sub(" ", question))):
         code = place > 0 and piece.isupper() and not question.isupper()
         for part in name_parts(piece):
             doubtful = part in LITTLE or (part.isdigit() and not _YEARS.fullmatch(part))
@@ -163,7 +171,7 @@ def _said(question: str, common: frozenset[str]) -> Iterator[str]:
             before = singular(part)
     text = " ".join(name_parts(question))
     for one in TOLD_BY.finditer(text):
-        if one["year"] or one["named"]:
+        if one["year"] or one["named"] or _OF_WORDS.fullmatch(one[0]):
             yield from _words_told(one[0])
     for first, month, second, year in _SPELLED.findall(text):
         yield f"{year}{_number_of(month):02}{(second or first):>02}"

@@ -51,6 +51,7 @@ def test_parts_of_one_thing_are_a_family(names, name):
         ["s/cbsa_1yr", "s/cbsa_3yr", "s/cbsa_5yr"],
         ["s/no2_summary", "s/so2_summary"],
         ["s/phases", "s/cities"],
+        ["s/2019/🎺", "s/2019/🎻"],
         ["s/plan_a", "s/plan_b"],
         ["s/2-1801-2", "s/2-9824-1"],
         ["s/1984", "s/1985", "s/2275", "s/10655", "s/77"],
@@ -86,6 +87,8 @@ def test_a_new_member_changes_nothing_of_the_others():
         ("sessions of 2017-07-30", DAYS[2:3]),
         ("sessions on August 1, 2017", DAYS[3:4]),
         ("sessions on 2 jul 2017", DAYS[1:2]),
+        ("sessions on August 1st, 2017", DAYS[3:4]),
+        ("sessions on the 2nd of July 2017", DAYS[1:2]),
         ("sessions in 2017", DAYS),
         ("sessions in 2018", DAYS),
         ("the 2 longest sessions", DAYS),
@@ -102,10 +105,22 @@ def test_a_question_means_the_days_that_it_names(question, days):
         ("orders from TX or CA", [STATES[0], STATES[2]]),
         ("orders in new york", STATES[3:]),
         ("orders or returns", STATES),
+        ("new orders", STATES),
     ],
 )
 def test_a_question_means_the_states_that_it_names(question, states):
     assert meant(question, STATES) == states
+
+
+@pytest.mark.parametrize(
+    "named", [("va", "wv", "nc"), ("virginia", "west_virginia", "NorthCarolina")]
+)
+def test_a_state_of_several_words_is_meant_by_all_of_them(named):
+    names = [f"shop/orders_{one}" for one in named]
+    assert meant("orders in Virginia", names) == names[:1]
+    assert meant("orders in west virginia", names) == names[1:2]
+    assert meant("orders in Virginia and North Carolina", names) == [names[0], names[2]]
+    assert meant("orders from the west", names) == names
 
 
 def test_members_are_ordered_by_what_their_names_say():
