@@ -10,7 +10,8 @@ hits, so both are told, and the number of tables of the first set.
 
 "fitted": as shipped. "left out": the weights of coverage and place, and those of sets, as the other
 sets of questions choose them. Sets of one table a question (FeTaQA, TabFact; without names) have a
-part in the choice of the former alone. Intervals are 95 %, over questions.
+part in the choice of the former alone. Beside them sets are ranked by the paper's equation 10, and
+by how well their tables were found alone. Intervals are 95 %, over questions.
 """
 
 import argparse
@@ -57,6 +58,10 @@ MOVES = 200
 """Of one weight of a set's parts each, that are tried."""
 SAMPLED = 5
 """Rows of a table that are a sample of it: they tell nothing of keys."""
+WAYS = {
+    "equation 10": dict.fromkeys(PARTS, 0.0) | {"columns": 1.0, "values": 1.0},
+    "tables alone": {**rank_groups.WEIGHTS, "columns": 0.0, "values": 0.0},
+}
 FIGURES = ("hit@1", "hit@10", "exact@1", "tables")
 Numbers = npt.NDArray[np.float64]
 
@@ -137,12 +142,18 @@ def main() -> None:
         for one in named:
             report_groups(f"{one.name}, sets, fitted", one, shipped)
             rest = [examples[other.name] for other in named if other is not one]
-            with_weights = chosen_weights(rest)
-            rank_groups.WEIGHTS, before = with_weights, rank_groups.WEIGHTS
-            said = ", ".join(f"{name} {value:.1f}" for name, value in with_weights.items())
-            report_groups(f"{one.name}, sets, left out", one, weighted(*others[one.name]))
-            print(f"  ({said})")
-            rank_groups.WEIGHTS = before
+            left_out = chosen_weights(rest)
+            ranked_by(left_out, f"{one.name}, sets, left out", one, weighted(*others[one.name]))
+            print("  " + ", ".join(f"{name} {value:.1f}" for name, value in left_out.items()))
+            for way, weights in WAYS.items():
+                ranked_by(weights, f"{one.name}, sets, {way}", one, shipped)
+
+
+def ranked_by(parts: Mapping[str, float], what: str, one: Questions, weights: Weights) -> None:
+    """Report sets that are ranked by other weights of their parts."""
+    rank_groups.WEIGHTS, shipped = parts, rank_groups.WEIGHTS
+    report_groups(what, one, weights)
+    rank_groups.WEIGHTS = shipped
 
 
 def weighted(coverage: float, place: float) -> Weights:

@@ -1,8 +1,7 @@
-"""How many foreign keys that nobody declared are found, and how often a question's set of tables.
+"""How many foreign keys that nobody declared are found.
 
     python -m pneuma_bench.experiments.joins --data FOLDER [--weights]
     python -m pneuma_bench.experiments.joins --scale 10000
-    python -m pneuma_bench.experiments.joins --config FILE --home HOME --questions FILE
 
 The first infers the joins of each database of a folder: schemas of which names alone are known
 (`spider_schemas_dev`, `beaver_dw`: `NAME.tables.jsonl`, `NAME.joins.jsonl`), folders of CSV files
@@ -17,11 +16,6 @@ with weights fitted to nine tenths of the databases, all names of a database bei
 
 The second makes so many tables of 12 columns, of which each refers to five others, and times what
 a run and a question do with them.
-
-The third asks an index that is there. Each question names the tables that it needs (`tables`,
-as `schema.table`); a set of tables is a hit if it has all of these (Octopus, section 7.1), and
-exact if it has no other. Beside the sets as they are ranked: by the paper's equation 10 alone, and
-by how well tables were found alone.
 """
 
 import argparse
@@ -29,8 +23,7 @@ import json
 import random
 import time
 import tracemalloc
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -39,7 +32,6 @@ import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from pneuma_assets import open_workspace
 from pneuma_assets.core.measure.metrics import Interval, Values, drawn, interval_of
 from pneuma_assets.core.relations import rank_groups
 from pneuma_assets.core.relations.infer_joins import Candidate, candidates, choose, infer_joins
@@ -53,12 +45,6 @@ FOLDS = 10
 SAME = {"store": "chinook", "geo": "geography"}
 """Schemas of Spider that are another one, too."""
 GOLD = Path(__file__).with_suffix(".tsv")
-DEPTHS = (1, 5, 10)
-WAYS: Mapping[str, Mapping[str, float]] = {
-    "as they are ranked": rank_groups.WEIGHTS,
-    "equation 10 alone": {"columns": 1.0, "values": 1.0, "best": 0.0, "mean": 0.0, "more": 0.0},
-    "found for themselves alone": {**rank_groups.WEIGHTS, "columns": 0.0, "values": 0.0},
-}
 
 
 def main() -> None:
@@ -66,9 +52,6 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--list", default="", metavar="KIND")
     parser.add_argument("--weights", action="store_true")
-    parser.add_argument("--config", type=Path)
-    parser.add_argument("--home", type=Path)
-    parser.add_argument("--questions", type=Path)
     parser.add_argument("--scale", type=int)
     options = parser.parse_args()
     if options.scale:
@@ -80,11 +63,7 @@ def main() -> None:
     elif options.data:
         report_joins(databases_of(options.data), options.list)
     else:
-        with open_workspace(options.config, options.home) as workspace:
-            asked = list(answered(options.questions))
-            for way, weights in WAYS.items():
-                rank_groups.WEIGHTS = weights
-                report_groups(way, asked, workspace)
+        parser.error("name --data or --scale")
 
 
 def databases_of(folder: Path) -> list[KeyDatabase]:
@@ -213,34 +192,6 @@ def list_errors(each: Iterable[tuple[KeyDatabase, set[Edge]]]) -> None:
         for what, some in (("wrong", found - right), ("missed", missed)):
             for table, mine, other, theirs in sorted(some):
                 print(f"  {what}: {database.name}: {table}.{mine} -> {other}.{theirs}")
-
-
-def answered(path: Path) -> Iterator[tuple[str, frozenset[str]]]:
-    for line in path.read_text("utf-8").splitlines():
-        one = json.loads(line)
-        if one["tables"]:
-            yield one["question"], frozenset(t.replace(".", "/") for t in one["tables"])
-
-
-def report_groups(way: str, asked: Sequence[tuple[str, frozenset[str]]], workspace: object) -> None:
-    hits: dict[object, list[list[int]]] = defaultdict(list)
-    seconds = []
-    for question, needed in asked:
-        began = time.perf_counter()
-        found = workspace.find_groups(question, k=max(DEPTHS))  # type: ignore[attr-defined]
-        seconds.append(time.perf_counter() - began)
-        sets = [{table.split("/", 1)[1] for table in one.tables} for one in found]
-        row = [any(needed <= some for some in sets[:k]) for k in DEPTHS]
-        row += [any(needed == some for some in sets[:k]) for k in DEPTHS]
-        row.append(len(sets[0]) if sets else 0)
-        for kind in ("all", "one table" if len(needed) == 1 else "several", len(needed)):
-            hits[kind].append(row)
-    print(f"\n{way} ({1000 * median(seconds):.0f} ms a question, the search included)")
-    print("  tables      questions  Hit@1  @5    @10    exact@1  @5    @10   tables in the first")
-    for kind, rows in sorted(hits.items(), key=lambda one: str(one[0])):
-        means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
-        shown = "  ".join(f"{value:.3f}" for value in means[:-1])
-        print(f"  {kind!s:10}  {len(rows):9}  {shown}  {means[-1]:.2f}")
 
 
 def scale(tables: int) -> None:
