@@ -35,7 +35,10 @@ def sought_words(question: str, analyzer: Analyzer) -> tuple[str, ...]:
     for word in words_of(FOLDED.prepare(question)):
         if english or any(map(str.isdigit, word)):
             found |= dict.fromkeys(_telling(word))
-    return tuple(found | dict.fromkeys(_NAME.findall(question) if english else ()))[:MOST_SOUGHT]
+    kept: dict[str, str] = {}  # a word in two spellings is one
+    for one in (*found, *(_NAME.findall(question) if english else ())):
+        kept.setdefault(one.casefold(), one)
+    return tuple(kept.values())[:MOST_SOUGHT]
 
 
 def places_of(word: str, analyzer: Analyzer) -> list[Place]:

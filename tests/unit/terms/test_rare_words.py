@@ -20,6 +20,7 @@ from pneuma_assets.core.text.common_words import is_common
         ("films made_by year", ("made_by",)),
         ("one-way trips on an F-16 of H-Block", ("F-16", "H-Block")),
         ("where is George Town", ("George Town",)),
+        ("is HIRE_DATE hire_date", ("HIRE_DATE",)),
         ("was it 1,234 or 12 on the 31st", ("1,234",)),
         ("\u6e56\u7684\u5730\u56fe", ()),
         ("", ()),
