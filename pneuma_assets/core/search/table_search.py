@@ -240,7 +240,8 @@ def _by_question(one: RankedTable) -> float:
 def _descending(results: Sequence[TableResult]) -> list[TableResult]:
     """Return results, each with at least the score of those behind it.
 
-    One that stands before a better one for its name, or as the original of a copy, is as good.
+    One that stands before a better one for its name, a rare word or a join, or as the original of a
+    copy, is as good.
     """
     scores = [*accumulate((one.score for one in reversed(results)), max)][::-1]
     return [replace(one, score=score) for one, score in zip(results, scores, strict=True)]
