@@ -80,7 +80,7 @@ def _said(tables: Sequence[RankedTable]) -> Shares:
     A word counts more the fewer of the tables have it in a name.
     """
     having = Counter(word for one in tables for word in one.scores.headers)
-    worth = {word: log(1 + len(tables) / count) for word, count in having.items()}
+    worth = {word: log(1 + len(tables) / having[word]) for word in sorted(having)}
     said = [[w * one.scores.headers.get(word, 0.0) for word, w in worth.items()] for one in tables]
     return np.array(said, np.float64).reshape(len(tables), len(worth))
 

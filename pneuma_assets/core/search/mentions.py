@@ -7,6 +7,7 @@ whole cells; words that may name a column are matched with headers by shared wor
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
+from operator import itemgetter
 from typing import Self
 
 import numpy as np
@@ -215,8 +216,9 @@ def link_mentions(
     for table_id, words in headers.items():
         for word, share in words.items():
             having.setdefault(word, {})[table_id] = share
-    mentions = [
-        Mention(word, _rarity(len(tables), len(headers)), tables) for word, tables in having.items()
+    mentions = [  # in an order that no engine decides: sums of other orders round otherwise
+        Mention(word, _rarity(len(tables), len(headers)), tables)
+        for word, tables in sorted(having.items(), key=itemgetter(0))
     ]
     seen = IndexFilter(tables=tuple(headers), readers=where.readers)
     held = held_values(index, question, seen) if headers else {}

@@ -3,6 +3,7 @@
 from pneuma_assets.core.index.base import NO_FILTER
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.search.groups import MOST_LINKING, GroupSearch
+from pneuma_assets.core.search.mentions import link_mentions
 from pneuma_assets.core.search.results import Found, ScoreParts, TableResult
 from pneuma_assets.core.tables import DocumentKind, TableFacts
 
@@ -54,3 +55,10 @@ def test_of_many_tables_that_link_two_those_that_link_the_best_found_ones_are_in
     graph = search._graph({one.table_id: one.score for one in results}, NO_FILTER)
     linking = graph.tables - {"a", "b", "c"}
     assert linking == {"zz", "yy", *links[: MOST_LINKING - 2]}
+
+
+def test_the_order_in_which_an_engine_tells_words_decides_nothing():
+    words = {"student": 1.0, "course": 0.5, "grade": 0.5}
+    turned = dict(reversed(words.items()))
+    one, other = (link_mentions(Index(), "?", {"a": some}, NO_FILTER) for some in (words, turned))
+    assert one == other
