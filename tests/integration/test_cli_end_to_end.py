@@ -62,7 +62,7 @@ def test_search(lake):
     done = command("search", "gdp", "of", "a", "country", cwd=lake)
     assert (done.returncode, done.stderr) == (0, "")
     heading, first, text, *_ = done.stdout.splitlines()
-    assert heading.split() == ["score", "words", "meaning", "judge", "table"]
+    assert heading.split() == ["sure", "score", "words", "meaning", "judge", "table"]
     assert first.split()[0] == "1"
     assert first.split()[-1] == "lake/eu/economy"
     assert "gdp" in text

@@ -140,7 +140,7 @@ def test_search_and_status(indexed):
     answer = indexed.succeeds("search", QUESTION, "--json")
     assert next(iter(scores(answer))) == "lake/rain"
     heading, first, *_ = indexed.succeeds("search", QUESTION).splitlines()
-    assert heading.split() == ["score", "words", "meaning", "judge", "table"]
+    assert heading.split() == ["sure", "score", "words", "meaning", "judge", "table"]
     assert first.split()[-1] == "lake/rain"
 
     whole = indexed.status()
