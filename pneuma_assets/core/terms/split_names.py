@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import takewhile
 
 from pneuma_assets.core.tables import TableTerms
 from pneuma_assets.core.terms.fields import name_parts, plain_words
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
+from pneuma_assets.core.text.common_words import word_frequencies
 
 _SHORTEST_GLUED = 4
 _LONGEST_GLUED = 40
@@ -317,6 +317,4 @@ def _costs() -> Mapping[str, float]:
 @cache
 def _frequencies() -> Mapping[str, int]:
     """Return how often each of 82,765 English words is met in a trillion."""
-    text = (files("symspellpy") / "frequency_dictionary_en_82_765.txt").read_text("utf-8-sig")
-    pairs = (line.split() for line in text.splitlines())
-    return {word: int(count) for word, count in pairs}
+    return dict(word_frequencies())
