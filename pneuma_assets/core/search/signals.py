@@ -18,6 +18,9 @@ from pneuma_assets.core.search.retrieve import weight
 MEANING, WORDS, COVERAGE, PLACE, RARE = "meaning", "words", "coverage", "place", "rare"
 """The signals that are no field of a table's evidence."""
 
+_SHARES = RARE, COVERAGE
+"""Signals that are shares of the whole, which mean the same in every answer."""
+
 MOST_TABLES = 1_000
 """Tables that are scored for one question, if it does not ask for more."""
 
@@ -85,21 +88,19 @@ def rank_tables(
         words: The question's, as the index compares them.
     """
     sharing = _sharing(found, side)
-    covered = coverage(found, words)
+    rare = rarity(side)
+    said = {
+        table_id: one | ({RARE: rare[table_id]} if table_id in rare else {})
+        for table_id, one in coverage(found, words).items()
+    }
     raw = {
-        table_id: _raw(scores, sharing, len(found)) | covered[table_id]
+        table_id: _raw(scores, sharing, len(found)) | said[table_id]
         for table_id, scores in sorted(found.items())
     }
     given = {name: value for name, value in weights.model_dump().items() if value > 0}
-    alone = [_raw(scores, {}, len(found)) | covered[i] for i, scores in found.items()]
+    alone = [_raw(scores, {}, len(found)) | said[i] for i, scores in found.items()]
     best = {name: max((one.get(name, 0.0) for one in alone), default=0.0) for name in given}
-    if best.get(COVERAGE, 0.0) > 0:
-        best[COVERAGE] = 1.0  # a share of the question, which means the same in every answer
-    rare = rarity(side)
-    if rare.keys() & raw.keys():
-        best[RARE] = 1.0  # likewise
-        for table_id in rare.keys() & raw.keys():
-            raw[table_id][RARE] = rare[table_id]
+    best |= {name: 1.0 for name in _SHARES if best.get(name, 0.0) > 0}
     wanted = {name: value for name, value in given.items() if best[name] > 0}
     total = sum(wanted.values()) or 1.0
     parts = {

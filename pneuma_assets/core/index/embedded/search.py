@@ -292,15 +292,12 @@ class View:
         """Return the words of a question that each of these tables has in a name, with shares."""
         wanted = np.zeros(len(self.snapshot.alive), bool)
         wanted[tables] = True
-        entries, asked = self.snapshot.entries[Field.HEADERS], [*question.headers.items()]
-        keys = np.fromiter((term_key(term) for term, _ in asked), np.uint64, len(asked))
+        shares = [*question.headers.values()]
         found: dict[int, dict[str, float]] = {}
-        for part in entries.postings:
-            for place, (rows, _) in part.find(keys).items():
-                word, share = asked[place][1]
-                owners = entries.owners[rows]
-                for at in owners[wanted[owners]].tolist():
-                    found.setdefault(at, {})[word] = share
+        for place, having in self._tables_with(Field.HEADERS, [*question.headers]):
+            word, share = shares[place]
+            for at in having[wanted[having]].tolist():
+                found.setdefault(at, {})[word] = share
         return found
 
     def _best_rows(self, scores: Scores, tables: npt.NDArray[np.int32]) -> list[int]:
