@@ -15,7 +15,7 @@ from pneuma_assets.core.relations.part_names import is_period, told_in
 from pneuma_assets.core.terms.fields import name_parts
 
 COLUMNS_ALIKE = 0.8
-"""Of the columns of two members, the share that both have: a new year often has a new column."""
+"""Of the columns of two tables, the share that both have: a new year often has a new column."""
 
 _DENSE = 0.75
 """Of the numbers from the first to the last, the share that there is where they count parts. Others
@@ -81,13 +81,17 @@ def _of_like_columns(
     for one in table_ids:
         mine = columns[one]
         for group in groups[:_MOST_COMPARED]:
-            theirs = columns[group[0]]
-            if len(mine & theirs) >= COLUMNS_ALIKE * len(mine | theirs):
+            if are_alike(mine, columns[group[0]]):
                 group.append(one)
                 break
         else:
             groups.append([one])
     return [group for group in groups if len(group) > 1]
+
+
+def are_alike(mine: Set[object], theirs: Set[object]) -> bool:
+    """Tell whether two tables have nearly the same columns; those without any are like none."""
+    return len(mine & theirs) >= COLUMNS_ALIKE * max(1, len(mine | theirs))
 
 
 @lru_cache(maxsize=65_536)

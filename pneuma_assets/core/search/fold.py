@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pneuma_assets.core.relations.families import family_of
+from pneuma_assets.core.relations.families import are_alike, family_of
 from pneuma_assets.core.relations.part_names import meant, order_of
 from pneuma_assets.core.relations.version_names import (
     SURE,
@@ -16,10 +16,6 @@ from pneuma_assets.core.relations.version_names import (
 from pneuma_assets.core.search.signals import RARE, RankedTable
 from pneuma_assets.core.tables import TableFacts, TableTerms
 from pneuma_assets.core.terms.fields import name_parts
-
-_COLUMNS_ALIKE = 0.8
-"""Share of the columns of both that two tables of one name have in common, where one is what the
-name says of the other."""
 
 _DIGITS_OF_A_DAY = 8
 
@@ -53,7 +49,7 @@ class Asked:
         """Tell whether the question is a table's name, or says what the name says of the table.
 
         That is: backup, snapshot, a day. Words that are said of much else do not count
-        (`names.OFTEN`), nor do the little ones beside a mark, as in "Copy of".
+        (`version_names.OFTEN`), nor do the little ones beside a mark, as in "Copy of".
         """
         parts = name_parts(self.question)
         letters = "".join(parts)
@@ -228,9 +224,10 @@ def _arrange(
 ) -> None:
     """Let the best one that is like a lesser table stand before it; others stay where they are."""
     lesser = {i: _lesser(names[i], evidence[i]) for i in members}
+    columns = {i: _columns(evidence[i]) for i in members}
     for one in sorted(members, key=order.index):
         better = [
-            i for i in members if lesser[i] < lesser[one] and _alike(evidence[i], evidence[one])
+            i for i in members if lesser[i] < lesser[one] and are_alike(columns[i], columns[one])
         ]
         best = min(better, key=lambda i: (lesser[i], order.index(i)), default=one)
         if order.index(best) > order.index(one):
@@ -242,9 +239,8 @@ def _lesser(name: PlainName, evidence: TableTerms) -> tuple[bool, bool]:
     return not evidence.rows, bool(name.marks)
 
 
-def _alike(one: TableTerms, other: TableTerms) -> bool:
-    mine, theirs = ({*map(_letters, found.columns)} for found in (one, other))
-    return len(mine & theirs) >= _COLUMNS_ALIKE * max(1, len(mine | theirs))
+def _columns(evidence: TableTerms) -> frozenset[str]:
+    return frozenset(map(_letters, evidence.columns))
 
 
 def _letters(name: str) -> str:
