@@ -35,10 +35,10 @@ from pneuma_assets.core.measure.metrics import mean_intervals
 from pneuma_assets.core.relations import rank_groups
 from pneuma_assets.core.relations.infer_joins import infer_joins
 from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns
-from pneuma_assets.core.relations.join_graph import JoinEdge, JoinGraph
+from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.relations.rank_groups import CANDIDATES, PARTS, SetGrowth
 from pneuma_assets.core.search.completion import complete
-from pneuma_assets.core.search.mentions import link_mentions
+from pneuma_assets.core.search.groups import GroupSearch
 from pneuma_assets.core.search.retrieve import retrieve_candidates
 from pneuma_assets.core.search.signals import RankedTable, proposed_tables, rank_tables
 from pneuma_assets.core.search.table_search import SILENT
@@ -104,15 +104,10 @@ class Questions:
     def growth(self, one: Asked, weights: Weights) -> SetGrowth:
         """Return the sets of tables of a question as `find_groups` has them."""
         ranked = self.ranked(one, weights)[:CANDIDATES]
-        best = max(1e-9, *(i.score for i in ranked))
-        found = {i.table_id: i.score / best for i in ranked}
+        scores = {i.table_id: i.score for i in ranked}
         headers = {i.table_id: i.scores.headers for i in ranked}
-        mentions = link_mentions(self.index, one.text, headers, NO_FILTER)
-        edges = self.of_tables(found)
-        known = JoinGraph(edges).linking(found).union(found)
-        return SetGrowth(
-            JoinGraph(edge for edge in edges if known.issuperset(edge.tables)), found, mentions
-        )
+        search = GroupSearch(self.index, self.of_tables)
+        return SetGrowth(*search.known(one.text, scores, headers, NO_FILTER))
 
     def of_tables(self, table_ids: Collection[str]) -> list[JoinEdge]:
         """Return the joins of some tables with any."""

@@ -7,7 +7,12 @@ from typing import Any
 
 from pneuma_assets.core.index.base import IndexFilter, SearchIndex, is_seen, let_through
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinGraph
-from pneuma_assets.core.relations.rank_groups import CANDIDATES, TableGroup, rank_groups
+from pneuma_assets.core.relations.rank_groups import (
+    CANDIDATES,
+    Mention,
+    TableGroup,
+    rank_groups,
+)
 from pneuma_assets.core.search.mentions import link_mentions
 from pneuma_assets.core.search.results import Found
 
@@ -68,15 +73,32 @@ class GroupSearch:
             where: As it was asked.
         """
         scores = {one.table_id: one.score for one in found.results[:CANDIDATES]}
-        best = max(scores.values(), default=0.0)
-        if best <= 0:
+        if max(scores.values(), default=0.0) <= 0:
             return []
-        candidates = {table_id: max(0.0, score) / best for table_id, score in scores.items()}
-        graph = self._graph(candidates, where)
-        headers = {table_id: found.headers.get(table_id, {}) for table_id in candidates}
-        mentions = link_mentions(self.index, question, headers, where)
+        known = self.known(question, scores, found.headers, where)
         answerable = found.results[0].answerable
-        return [_result(one, answerable) for one in rank_groups(graph, candidates, mentions, most)]
+        return [_result(one, answerable) for one in rank_groups(*known, most)]
+
+    def known(
+        self,
+        question: str,
+        scores: Mapping[str, float],
+        headers: Mapping[str, Mapping[str, float]],
+        where: IndexFilter,
+    ) -> tuple[JoinGraph, dict[str, float], list[Mention]]:
+        """Return what sets of tables are ranked by, as `rank_groups` takes it.
+
+        Args:
+            question: In plain language.
+            scores: Of the candidates; the best one's is above 0.
+            headers: As of `Found`.
+            where: As it was asked.
+        """
+        best = max(scores.values())
+        candidates = {table_id: max(0.0, score) / best for table_id, score in scores.items()}
+        said = {table_id: headers.get(table_id, {}) for table_id in candidates}
+        mentions = link_mentions(self.index, question, said, where)
+        return self._graph(candidates, where), candidates, mentions
 
     def _graph(self, candidates: Mapping[str, float], where: IndexFilter) -> JoinGraph:
         """Return the joins among candidates, and with what the asker may see and links two.
