@@ -114,22 +114,10 @@ def _change(
 def _of_column(
     found: "list[ColumnDescription]", table_id: str, column: str
 ) -> "list[ColumnDescription]":
-    from pneuma_assets.core.errors import ConfigError
-    from pneuma_assets.core.service.describe import NEW_COLUMN
-    from pneuma_assets.core.text.suggest import check_known
+    from pneuma_assets.core.service.describe import check_column
 
     names = [one.column for one in found if one.column is not None]
-    otherwise = f"`pneuma-assets describe {table_id}` lists them"
-    within = f" of {table_id}"
-    check_known(
-        "column",
-        [column],
-        names,
-        ConfigError,
-        otherwise=otherwise,
-        besides=NEW_COLUMN,
-        within=within,
-    )
+    check_column(table_id, column, names, f"`pneuma-assets describe {table_id}` lists them")
     return [one for one in found if one.column == column]
 
 

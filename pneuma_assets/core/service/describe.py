@@ -82,18 +82,18 @@ def correct(
             raise ConfigError(f"{table_id} was not read yet; run: pneuma-assets index")
         names = [one.name for one in table.columns]
         some = f"it has: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}"
-        within = f" of {table_id}"
-        check_known(
-            "column",
-            [column],
-            names,
-            ConfigError,
-            otherwise=some,
-            besides=NEW_COLUMN,
-            within=within,
-        )
+        check_column(table_id, column, names, some)
     said = "" if text is None else _line("the text", text, MAX_TEXT)
     store.correct(table_id, column, said, author_of(author))
+
+
+def check_column(table_id: str, column: str, known: Collection[str], otherwise: str) -> None:
+    """Raise `ConfigError`, with `otherwise` as the remedy, unless a table has a column."""
+    within = f" of {table_id}"
+    check_known(
+        "column", [column], known, ConfigError,
+        otherwise=otherwise, besides=NEW_COLUMN, within=within,
+    )  # fmt: skip
 
 
 def withdraw(store: "Store", deployment: "Deployment", table_id: str, column: str | None) -> None:
