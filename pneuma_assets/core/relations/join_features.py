@@ -76,7 +76,7 @@ WEIGHTS: Mapping[str, float] = {
     "unique": -0.41,
     "words left": -0.25,
 }
-"""Of a logistic regression, fitted by `python -m pneuma_bench.experiments.joins --fit`."""
+"""Of a logistic regression, fitted by `python -m pneuma_bench.experiments.joins --weights`."""
 
 OWN = 2
 """From this on a key is its table's own by name."""
