@@ -8,8 +8,9 @@ may find such tables.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.errors import ConfigError, QueryError
 
 PUBLIC = "public"
 """The role that everybody has whom a source knows; PostgreSQL lets nobody create it."""
@@ -42,3 +43,29 @@ def names_of_asker(names: Iterable[str]) -> tuple[str, ...]:
             )
     sources = (name.split("/", 1)[0] for name in given if "/" in name)
     return tuple(dict.fromkeys((*given, *(role_of(source, PUBLIC) for source in sources))))
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks through a door: the page, HTTP, an agent's tools.
+
+    Attributes:
+        name: Signs what they say: corrections, confirmed answers.
+        readers: The names under which tables let them in; None: they may see all.
+        may_edit: Whether they may correct, confirm, reject and add.
+        is_operator: Whether they see what is told to operators alone, such as problems of sources.
+    """
+
+    name: str
+    readers: tuple[str, ...] | None = None
+    may_edit: bool = True
+    is_operator: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse an operator who may not see all: what operators are told names every table.
+
+        Raises:
+            ConfigError: The asker is such a one.
+        """
+        if self.is_operator and self.readers is not None:
+            raise ConfigError("an operator sees all tables; give them no readers")

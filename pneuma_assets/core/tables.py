@@ -81,6 +81,30 @@ def comments_on_columns(columns: Iterable[Column]) -> str:
     return "\n".join(f"{column.name}: {column.comment}" for column in columns if column.comment)
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnProfile:
+    """What all rows that were read say of a column; of a hidden one, no value.
+
+    Attributes:
+        nulls: The share of rows without a value, from 0 to 1.
+        distinct: How many different values there are.
+        distinct_exact: Whether that was counted, not estimated.
+        least: The least value as text; None where there is none to show.
+        greatest: The greatest value, likewise.
+        frequent: The most frequent values, each with its share of the rows.
+        histogram: Of numbers, ranges from a lowest to a highest with their number of rows; empty
+            for texts.
+    """
+
+    nulls: float
+    distinct: int
+    distinct_exact: bool
+    least: str | None = None
+    greatest: str | None = None
+    frequent: tuple[tuple[str, float], ...] = ()
+    histogram: tuple[tuple[float, float, int], ...] = ()
+
+
 class Provenance(StrEnum):
     """Who says what a column is; the earlier is believed before the later."""
 
