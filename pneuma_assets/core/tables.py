@@ -83,17 +83,24 @@ def comments_on_columns(columns: Iterable[Column]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ColumnProfile:
-    """What all rows that were read say of a column; of a hidden one, no value.
+    """What all rows of a table say of one of its columns. There is none of a hidden column.
+
+    Cells are text, of which the first 200 characters count. The profile is exact where
+    `distinct_exact` is set; else `distinct`, `frequent` and `histogram` are estimates, from samples
+    of the column's different cells and of the table's rows.
 
     Attributes:
         nulls: The share of rows without a value, from 0 to 1.
-        distinct: How many different values there are.
-        distinct_exact: Whether that was counted, not estimated.
-        least: The least value as text; None where there is none to show.
-        greatest: The greatest value, likewise.
-        frequent: The most frequent values, each with its share of the rows.
-        histogram: Of numbers, ranges from a lowest to a highest with their number of rows; empty
-            for texts.
+        distinct: The number of different cells.
+        distinct_exact: Whether that, and all that follows, is exact; the least and the greatest
+            always are.
+        least: The least cell as it is spelled, cut: of numbers by their value, of other text by
+            code point, so that dates as ISO 8601 spells them are in order. Cells that say that
+            there is no value ("", "-", "N/A") count only where there is no other; None: no cell.
+        greatest: The greatest, likewise.
+        frequent: The cells that most rows have, each at least twice, with their share of all rows.
+        histogram: Of a column of numbers or dates: the least number of a bin, the one where it
+            ends, and its rows. Dates are seconds since 1970, UTC. Empty for others.
     """
 
     nulls: float

@@ -37,6 +37,7 @@ from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import replace_documents
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.schema import delete_by, delete_of_tables, problems, tables, upsert
+from pneuma_assets.core.store.statistics import Statistics
 from pneuma_assets.core.store.tables import (
     AT_HAND,
     FREE,
@@ -171,6 +172,7 @@ class Queue:
     def __init__(self, database: Database, runs: Runs) -> None:
         self._db = database
         self._runs = runs
+        self._statistics = Statistics(database)
 
     def use_recipe(self, recipe: str) -> bool:
         """Let every table wait if models or options differ from those used so far."""
@@ -369,8 +371,10 @@ class Queue:
     def save_profiles(self, run_id: str, profiled: Iterable[Table]) -> None:
         """Save what was read of tables: columns, number of rows, comment."""
         rows = {table.table_id: profile_columns(table) for table in profiled}
-        with self._db.write() as connection:
-            update_each(connection, rows, tables.c.claimed_by == run_id, stage=str(Stage.PROFILED))
+        with self._db.write() as connection, self.holding(run_id, rows) as mine:
+            held = {table_id: rows[table_id] for table_id in rows if table_id in mine}
+            update_each(connection, held, stage=str(Stage.PROFILED))
+            self._statistics.note_row_counts({i: row["row_count"] for i, row in held.items()})
 
     def save_samples(self, run_id: str, samples: Sequence[Sampled]) -> None:
         """Save which rows stand for tables, and what these say, as one act."""

@@ -31,7 +31,7 @@ STAGE = "removals"
 OF_TABLE = (
     *(schema.documents, schema.column_descriptions, schema.table_narrations),
     *(schema.staged_blocks, schema.evidence, schema.drawn, schema.mined_questions),
-    schema.narrations,
+    *(schema.narrations, schema.column_profiles),
 )
 """What is known of tables alone because somebody read them."""
 
@@ -135,7 +135,7 @@ class Removals(StorePart):
         """
         with self._db.write() as connection:
             update_rows(connection, [table_id], **_UNREAD)
-            delete_of_tables(connection, [table_id], *OF_TABLE)
+            delete_of_tables(connection, [table_id], schema.row_counts, *OF_TABLE)
 
     def forget(self, table_ids: Sequence[str]) -> None:
         """Remove every trace of tables that are gone, once the index holds nothing of them.
@@ -148,5 +148,6 @@ class Removals(StorePart):
         with self._db.write() as connection:
             update_rows(connection, table_ids, gone, **_UNINDEXED)
             left = sorted({*connection.execute(leaving).scalars()} & {*table_ids})
-            delete_of_tables(connection, left, tables, schema.fingerprints, *OF_TABLE)
+            counted = schema.fingerprints, schema.row_counts
+            delete_of_tables(connection, left, tables, *counted, *OF_TABLE)
             delete_by(connection, problems.c.subject, left)

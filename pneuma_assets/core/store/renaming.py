@@ -12,6 +12,7 @@ from pneuma_assets.core.store.joins import move_verdicts, rename_verdict_columns
 from pneuma_assets.core.store.schema import (
     AT_ONCE,
     column_descriptions,
+    column_profiles,
     corrections,
     delete_by,
     delete_of_tables,
@@ -21,6 +22,7 @@ from pneuma_assets.core.store.schema import (
     insert_new,
     mined_questions,
     narrations,
+    row_counts,
     storable,
     table_narrations,
     tables,
@@ -32,7 +34,7 @@ from pneuma_assets.core.tables import DocumentKind
 _SAID = (user_contexts, corrections, table_narrations, narrations)
 """What people and models said."""
 
-_READ = (documents, column_descriptions, evidence, drawn)
+_READ = (documents, column_descriptions, evidence, drawn, column_profiles, row_counts)
 """What was read of a table and is true of it under any name."""
 
 _KEPT = (
@@ -63,6 +65,7 @@ class Renaming(StorePart):
         """Let what was said of a table that is gone be said of one that a run has read."""
         with self._db.write() as connection:
             _move_said(connection, {before: now})
+            _move(connection, row_counts, {before: now})
             delete_of_tables(connection, [before], mined_questions)
             _remember_names(connection, {before: now})
 

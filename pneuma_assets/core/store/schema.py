@@ -32,7 +32,7 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.text.safe import well_formed
 
-FORMAT = "3"
+FORMAT = "4"
 """Raised with every change of the tables below, or of what their columns mean."""
 
 AT_ONCE = 1000
@@ -210,6 +210,13 @@ drawn = _table(
 """What tables were like when all their sampled rows were drawn."""
 notices = _table("notices", _key("source"), _key("subject"), _text("reason"), _real("noted_at"))
 fingerprints = _table("fingerprints", _key("table_id"), _data("data"), rowid=True)
+column_profiles = _table("column_profiles", _key("table_id"), _data("data"), rowid=True)
+row_counts = _table(
+    "row_counts",
+    *(_key("table_id"), Column("counted_at", Real, primary_key=True)),
+    Column("rows", Whole, nullable=False),
+)
+"""How many rows tables had from when on."""
 edges = _table(
     "edges",
     *(_key("origin"), _key("upstream"), _key("downstream"), _key("kind")),

@@ -33,6 +33,7 @@ from pneuma_assets.core.store.removals import Removals
 from pneuma_assets.core.store.renaming import Renaming
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.sqlite_database import SqliteDatabase
+from pneuma_assets.core.store.statistics import Statistics
 from pneuma_assets.core.store.tables import Tables
 from pneuma_assets.core.tables import Document, DocumentKind
 
@@ -65,6 +66,7 @@ class Store(Closing):
         self.renaming = Renaming(self._db)
         self.queue = Queue(self._db, self.runs)
         self.profiles = Profiles(self._db)
+        self.statistics = Statistics(self._db)
         self.descriptions = Descriptions(self._db)
         self.narrations = NarrationCache(self._db, self.runs)
         self.documents = DocumentStore(self._db)

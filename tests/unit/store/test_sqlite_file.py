@@ -31,8 +31,8 @@ def test_a_name_in_the_schema_that_is_no_text_is_damage(tmp_path):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("UPDATE meta SET value = '99' WHERE key = 'format'", "format 99, this is 3"),
-        ("DELETE FROM meta WHERE key = 'format'", "format unknown, this is 3"),
+        ("UPDATE meta SET value = '99' WHERE key = 'format'", "format 99, this is 4"),
+        ("DELETE FROM meta WHERE key = 'format'", "format unknown, this is 4"),
     ],
 )
 def test_a_state_file_of_another_format_is_refused_and_left_as_it_is(tmp_path, change, told):
