@@ -1,0 +1,97 @@
+"""The process in which code runs: it loads what code may use, locks itself in, and runs it.
+
+Started by `core.sandbox.run`, which sends the code and its tables and reads what came of it.
+"""
+
+import contextlib
+import io
+import os
+import sys
+import traceback
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import pyarrow as pa
+
+from pneuma_assets.core.sandbox import guards, messages
+
+MOST_PRINTED = 20_000
+_MOST_TRACEBACK = 4_000
+_FILE = "<code>"
+_LOADED = ("numpy", "pandas", "pyarrow.compute", "datetime", "decimal", "fractions", "json", "math")
+_LOADED_TOO = ("re", "statistics", "string", "unicodedata", "zoneinfo", "encodings.idna")
+
+
+class _Printed(io.StringIO):
+    """Keeps the beginning of what is printed."""
+
+    def write(self, text: str) -> int:
+        room = MOST_PRINTED - self.tell()
+        super().write(text[: max(0, room)])
+        return len(text)
+
+
+def main() -> None:
+    """Answer one message on standard input by one on standard output, confined."""
+    channel = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    given, tables = messages.read(sys.stdin.buffer, int(sys.argv[1]))
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    for module in (*_LOADED, *_LOADED_TOO):
+        with contextlib.suppress(ModuleNotFoundError):
+            import_module(module)
+    try:
+        guards.lock(int(given["seconds"]), int(given["megabytes"]), guards.library_folders())
+    except guards.SandboxUnavailableError as error:
+        messages.write(channel, {"unavailable": str(error)}, {})
+        return
+    messages.write(channel, {"ready": True}, {})
+    header, results = _run(str(given["code"]), tables)
+    messages.write(channel, header, results)
+
+
+def _run(code: str, tables: Mapping[str, pa.Table]) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    """Run code with its tables as data frames; returns what to say, and its `result`."""
+    printed = _Printed()
+    try:
+        frames = {name: table.to_pandas(use_threads=False) for name, table in tables.items()}
+        names: dict[str, Any] = {"__name__": "__main__", "tables": frames, **frames}
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            exec(compile(code, _FILE, "exec"), names)  # noqa: S102 (what this process is for)
+            results = _results(names.get("result"))
+    except BaseException as error:  # noqa: BLE001 (also SystemExit: the code is told of every end)
+        return {"error": _told(error), "printed": printed.getvalue()}, {}
+    return {"error": None, "printed": printed.getvalue()}, results
+
+
+def _results(result: Any) -> dict[str, pa.Table]:
+    if result is None:
+        raise ValueError("assign the table that you made to the variable: result")
+    named = result if isinstance(result, dict) else {"result": result}
+    return {str(name): _table(one) for name, one in named.items()}
+
+
+def _table(frame: Any) -> pa.Table:
+    if isinstance(frame, pa.Table):
+        return frame
+    import pandas as pd
+
+    if isinstance(frame, pd.Series):
+        frame = frame.to_frame()
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"result must be a DataFrame, or a dict of several, not {type(frame)}")
+    frame = frame.rename(columns=str)
+    return pa.Table.from_pandas(frame, preserve_index=False, nthreads=1).replace_schema_metadata()
+
+
+def _told(error: BaseException) -> str:
+    """Return an error with the lines of the code, not of this process, that led to it."""
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == _FILE]
+    at = f" (line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}{at}: {error}"[:_MOST_TRACEBACK]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""Runs code over tables in a confined process of its own, and proves first that it is confined."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+import pyarrow as pa
+
+from pneuma_assets import core
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.sandbox import messages
+from pneuma_assets.core.sandbox.guards import SandboxUnavailableError
+
+_MODULE = "pneuma_assets.core.sandbox.child"
+_STARTING_S = 30.0
+"""For loading pandas, on a busy machine."""
+MOST_CODE = 100_000
+
+
+class CodeFailedError(PneumaError):
+    """Code does not run to its end; the message says why, so that it can be written anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What code may use: seconds, megabytes of memory beyond Python's own, bytes of its result."""
+
+    seconds: int = 30
+    megabytes: int = 1_024
+    result_bytes: int = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What code made: its `result` by name, and the beginning of what it printed."""
+
+    tables: Mapping[str, pa.Table]
+    printed: str = ""
+
+
+@contextlib.contextmanager
+def _ending(process: "subprocess.Popen[bytes]", seconds: float, why: str) -> Iterator[None]:
+    """Kill a process that is not done in time; raises `CodeFailedError`, also where it ended."""
+    timer = threading.Timer(seconds, _kill, [process])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (messages.EndedError, BrokenPipeError) as error:
+        code = process.wait()
+        late = code in {-signal.SIGXCPU, -signal.SIGKILL}
+        crashed = f"The code crashed its process (signal {-code}); write it otherwise."
+        gone = "The code ended its process; let it run to its end."
+        raise CodeFailedError(why if late else crashed if code < 0 else gone) from error
+    except messages.MessageError as error:
+        raise CodeFailedError(f"The code's answer is not used: {error}.") from error
+    finally:
+        timer.cancel()
+
+
+def run_python(code: str, tables: Mapping[str, pa.Table], bounds: Bounds = Bounds()) -> Ran:
+    """Run code that sees each table as a pandas data frame under its name, and in `tables`.
+
+    It assigns a data frame to `result`, or a dict of several by name.
+
+    Args:
+        code: Python that somebody else wrote.
+        tables: By names that are identifiers of Python.
+        bounds: What it may use.
+
+    Raises:
+        SandboxUnavailableError: This machine cannot confine it; nothing was run.
+        CodeFailedError: It failed, did not end, or took too much memory.
+    """
+    if (reason := why_unavailable()) is not None:
+        raise SandboxUnavailableError(f"Python is not run here: {reason}; use SQL.")
+    return _run(code, tables, bounds)
+
+
+@cache
+def why_unavailable() -> str | None:
+    """Return why Python cannot be confined on this machine, None where it can.
+
+    Once a process, code of our own tries to get out by every kind of door.
+    """
+    try:
+        found = _run(_ESCAPES, {}, Bounds(seconds=10, megabytes=256))
+    except (SandboxUnavailableError, CodeFailedError) as error:
+        return str(error).rstrip(".")
+    open_doors = found.tables["result"].column("door").to_pylist()
+    return f"the self-test got out by: {', '.join(open_doors)}" if open_doors else None
+
+
+_ESCAPES = """
+import os, pandas, signal, socket, subprocess
+
+def write(path):
+    with open(path, "w") as file:
+        file.write("x")
+
+DOORS = {
+    "reading /etc/passwd": lambda: open("/etc/passwd").read(),
+    "reading /proc": lambda: open("/proc/self/environ", "rb").read(),
+    "listing /": lambda: os.listdir("/"),
+    "writing here": lambda: write("x"),
+    "writing /tmp": lambda: write("/tmp/x"),
+    "a socket": lambda: socket.socket(),
+    "a Unix socket": lambda: socket.socket(socket.AF_UNIX),
+    "a process": lambda: subprocess.run(["true"]),
+    "a fork": lambda: os.fork(),
+    "a signal": lambda: os.kill(os.getppid(), 0),
+}
+found = []
+for name, door in DOORS.items():
+    try:
+        door()
+    except OSError:
+        continue
+    found.append(name)
+result = pandas.DataFrame({"door": pandas.Series(found, dtype="object")})
+"""
+
+
+def _run(code: str, tables: Mapping[str, pa.Table], bounds: Bounds) -> Ran:
+    if len(code) > MOST_CODE:
+        raise CodeFailedError(f"The code has {len(code):,} characters; {MOST_CODE:,} at most.")
+    sent = sum(table.nbytes for table in tables.values())
+    given = {"code": code, "seconds": bounds.seconds, "megabytes": bounds.megabytes}
+    with TemporaryDirectory(prefix="pneuma-code-") as folder, _started(folder, sent) as process:
+        try:
+            with _ending(process, _STARTING_S, "Python did not start in time; try again later."):
+                messages.write(_open(process.stdin), given, tables)
+                begun, _ = messages.read(_open(process.stdout), 0)
+            if unavailable := begun.get("unavailable"):
+                raise SandboxUnavailableError(str(unavailable))
+            late = f"The code did not end within {bounds.seconds} seconds; let it do less."
+            with _ending(process, bounds.seconds, late):
+                header, results = messages.read(_open(process.stdout), bounds.result_bytes)
+        finally:
+            _kill(process)
+    if error := header.get("error"):
+        raise CodeFailedError(str(error))
+    return Ran(results, str(header.get("printed", "")))
+
+
+def _started(folder: str, sent: int) -> "subprocess.Popen[bytes]":
+    """Start the process: in an empty folder, without our environment and open files."""
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    kept = {name: os.environ[name] for name in ("LANG", "TZ") if name in os.environ}
+    root = str(Path(core.__file__).parents[2])
+    return subprocess.Popen(  # noqa: S603 (our own module)
+        [sys.executable, "-P", "-B", "-m", _MODULE, str(2 * sent + (1 << 20))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+        # Arrow's own allocators reserve a gigabyte of addresses, which count as memory.
+        env={
+            **{**kept, **dict.fromkeys(threads, "1")},
+            **{"ARROW_DEFAULT_MEMORY_POOL": "system", "PYTHONPATH": root},
+        },
+        start_new_session=True,
+    )
+
+
+def _open(channel: IO[bytes] | None) -> IO[bytes]:
+    if channel is None:
+        raise messages.MessageError("it has no channel")
+    return channel
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)

@@ -1,0 +1,127 @@
+"""Code computes, and gets nowhere else: over a hundred ways out, each with the guard that holds."""
+
+import errno
+import sys
+
+import pyarrow as pa
+import pytest
+
+from pneuma_assets.core.sandbox.run import (
+    Bounds,
+    CodeFailedError,
+    SandboxUnavailableError,
+    run_python,
+    why_unavailable,
+)
+from tests.support.sandbox_escapes import ENDS, ESCAPES, LANDLOCK, LIMIT, SECCOMP
+
+pytestmark = pytest.mark.skipif(
+    why_unavailable() is not None, reason=f"no sandbox here: {why_unavailable()}"
+)
+
+_TRY = """
+import os, sys, socket, subprocess, signal, numpy, pandas
+def told(error):
+    found = []
+    while error is not None and len(found) < 9:
+        found.append(f"{type(error).__name__} {getattr(error, 'errno', None)} {error}")
+        error = error.__cause__ or error.__context__
+    return " | ".join(found)[:2000]
+outcomes = []
+for name, code in CODES.items():
+    try:
+        exec(code, {**globals()})
+        outcomes.append((name, "got out"))
+    except BaseException as error:
+        outcomes.append((name, told(error)))
+result = pandas.DataFrame(outcomes, columns=["name", "outcome"])
+"""
+_NUMBERS = {LANDLOCK: errno.EACCES, SECCOMP: errno.EPERM}
+_WORDS = {LANDLOCK: "Permission denied", SECCOMP: "Operation not permitted"}
+_LIMITS = ("MemoryError", "OSError 12", "OSError 24", "can't start new thread", "ValueError")
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    """What came of every way out, all tried in one process."""
+    codes = {name: code for name, (_, code) in ESCAPES.items()}
+    ran = run_python(f"CODES = {codes!r}\n{_TRY}", {}, Bounds(seconds=60))
+    rows = ran.tables["result"].to_pylist()
+    return {row["name"]: row["outcome"] for row in rows}
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_a_guard_holds(outcomes, name):
+    guard = ESCAPES[name][0]
+    outcome = outcomes[name]
+    if guard == LIMIT:
+        assert any(one in outcome for one in _LIMITS), outcome
+    else:
+        assert f" {_NUMBERS[guard]} " in outcome or _WORDS[guard] in outcome, outcome
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_how_code_ends_is_told(name):
+    code, said = ENDS[name]
+    with pytest.raises(CodeFailedError, match=said):
+        run_python(code, {}, Bounds(seconds=1, result_bytes=1_000_000))
+
+
+def test_tables_go_in_and_come_out():
+    sales = pa.table({"region": ["a", "b", "a", None], "net": [1.5, 2.0, 3.0, None]})
+    code = "print('grouping')\nresult = sales.groupby('region', as_index=False).net.sum()"
+    ran = run_python(code, {"sales": sales})
+    assert ran.printed == "grouping\n"
+    assert ran.tables["result"].to_pydict() == {"region": ["a", "b"], "net": [4.5, 2.0]}
+
+
+def test_several_results_have_names():
+    ran = run_python("result = {'one': t, 'two': t.rename(columns={'a': 3})}", {"t": _one()})
+    assert {name: table.column_names for name, table in ran.tables.items()} == {
+        "one": ["a"],
+        "two": ["3"],
+    }
+
+
+def test_an_error_names_the_line_of_the_code():
+    with pytest.raises(CodeFailedError, match=r"KeyError \(line 2\): 'b'"):
+        run_python("x = 1\nresult = t['b']", {"t": _one()})
+
+
+def test_nothing_of_our_environment_is_seen(monkeypatch):
+    monkeypatch.setenv("A_SECRET", "canary")
+    ran = run_python("import os; print(dict(os.environ), os.listdir); result = t", {"t": _one()})
+    assert "canary" not in ran.printed
+
+
+def test_what_is_printed_is_bounded():
+    ran = run_python("print('x' * 10**6); result = t", {"t": _one()})
+    assert len(ran.printed) == 20_000
+
+
+def test_without_confinement_nothing_runs(monkeypatch):
+    monkeypatch.setattr("pneuma_assets.core.sandbox.run.why_unavailable", lambda: "no Landlock")
+    with pytest.raises(SandboxUnavailableError, match="no Landlock"):
+        run_python("result = t", {"t": _one()})
+
+
+def test_a_guard_that_is_missing_is_told(monkeypatch):
+    escapes = "import pandas; result = pandas.DataFrame({'door': ['a socket']})"
+    monkeypatch.setattr("pneuma_assets.core.sandbox.run._ESCAPES", escapes)
+    why_unavailable.cache_clear()
+    try:
+        assert why_unavailable() == "the self-test got out by: a socket"
+    finally:
+        why_unavailable.cache_clear()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_no_process_is_left(outcomes):
+    from pathlib import Path
+
+    lines = [one.read_bytes() for one in Path("/proc").glob("[0-9]*/cmdline") if one.exists()]
+    assert not any(b"core.sandbox.child" in one for one in lines)
+
+
+def _one() -> pa.Table:
+    return pa.table({"a": [1]})
