@@ -3,11 +3,18 @@
 An answer that lacks a part says so; it is never passed off as a whole one.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from pneuma_assets.core.errors import PneumaError
+
+T = TypeVar("T")
+
+REST = 30.0
+"""Seconds for which a part that failed is not tried again, as it may take long to fail."""
 
 
 class Part(StrEnum):
@@ -55,3 +62,23 @@ class MissingPart:
 
 OnMissing = Callable[[Part, PneumaError], None]
 """Is told of a part that is away, and why; the answer goes on without it."""
+
+
+class Resting:
+    """A part that is left alone for `REST` seconds after it failed, where answers do without it."""
+
+    def __init__(self) -> None:
+        self._failed: tuple[float, PneumaError] | None = None
+
+    def use(self, act: Callable[[], T], failures: type[PneumaError]) -> T:
+        """Return what using the part gives; raises again what it raised a short while ago."""
+        failed = self._failed
+        if failed is not None and time.monotonic() < failed[0] + REST:
+            raise failed[1]
+        try:
+            result = act()
+        except failures as error:
+            self._failed = time.monotonic(), error
+            raise
+        self._failed = None
+        return result

@@ -1,8 +1,10 @@
 """From a question to ranked tables (Pneuma, section 5.1)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from pneuma_assets.core.config.query import QueryOptions
+from pneuma_assets.core.degradation import OnMissing
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, IndexQuery, SearchIndex
 from pneuma_assets.core.models.base import Encoder, LanguageModel
@@ -17,6 +19,8 @@ from pneuma_assets.core.search.mentions import (
     word_mentions,
 )
 from pneuma_assets.core.search.names import Elsewhere, KnownNames
+from pneuma_assets.core.search.paraphrases import KnownAnswers, rejected_tables
+from pneuma_assets.core.search.parts import Parts, Rests
 from pneuma_assets.core.search.results import (
     AMONG,
     MOST_CANDIDATES,
@@ -31,6 +35,7 @@ from pneuma_assets.core.search.results import (
     checked_question,
     listed,
     relative_cutoff,
+    with_verdicts,
 )
 from pneuma_assets.core.search.table_search import SILENT, TableSearch
 from pneuma_assets.core.tables import TableTerms
@@ -57,6 +62,7 @@ class QueryEngine:
         elsewhere: What a filter may name although it is not indexed.
         joins_of: Tells which tables can be joined; without it each is a group by itself.
         kept_headers: Returns what is kept of the embeddings of columns' headers.
+        answers: Returns what people said of answers.
     """
 
     def __init__(
@@ -70,6 +76,7 @@ class QueryEngine:
         elsewhere: Elsewhere = Elsewhere(),  # noqa: B008 (frozen)
         joins_of: JoinsOf = lambda _: (),
         kept_headers: KeptHeaders = lambda _: {},
+        answers: Callable[[], KnownAnswers] = KnownAnswers,
     ) -> None:
         self._index = index
         self._encoder = encoder
@@ -81,6 +88,8 @@ class QueryEngine:
         self._analyzer = analyzer
         self._headers = HeaderMatcher(encoder, analyzer, kept_headers)
         self._names = KnownNames(index, elsewhere)
+        self._known_answers = answers
+        self._rests = Rests()
 
     def ask(
         self,
@@ -105,6 +114,7 @@ class QueryEngine:
         judge: bool | None = None,
         tau: float | None = None,
         where: IndexFilter = NO_FILTER,
+        missing: OnMissing | None = None,
     ) -> list[list[TableResult]]:
         """Answer several questions with one encoding and few calls to the index.
 
@@ -118,8 +128,9 @@ class QueryEngine:
         than `k` tables, the index is asked for more, until it has no more or for 10,000 blocks. A
         text that several tables share counts less. Of tables that answer almost equally well, the
         more trusted comes first (`rerank.with_trust`); copies are one result with their original
-        (`fold.collapse_copies`). What the judge refuses goes to the end, order kept. Given `tau`,
-        an answer has as many tables as its question needs (`relative_cutoff`), up to `k`.
+        (`fold.collapse_copies`). What the judge refuses goes to the end, order kept, and so does
+        what somebody rejected for a question that asks the same. Given `tau`, an answer has as
+        many tables as its question needs (`relative_cutoff`), up to `k`.
 
         Args:
             questions: In plain language.
@@ -129,21 +140,59 @@ class QueryEngine:
             judge: Whether to ask the judge; None leaves it to the engine.
             tau: How near to the best a table must score, 0 to 1; None: `k` tables, however far.
             where: Which sources, tables and kinds of documents to look in, and who asks.
+            missing: Is told of the encoder, the judge or the state where it is away, and the
+                questions are answered without; None: a model that is away is an error. With an
+                `alpha` of 0 a missing encoder is one anyway.
 
         Raises:
             QueryError: A question or an option is out of range or of another type, there is no
                 judge to ask, nothing is indexed, or the filter names a table, source or kind that
                 does not exist, or a table that is not indexed.
+            ModelError: The encoder or the judge is away or fails.
         """
         options = checked_options(self._defaults, k, n, alpha)
-        model = self._judge_for(judge)
+        parts = self._parts(judge, missing)
         check_tau(tau)
         check_filter(where)
         asked = [checked_question(question) for question in listed(questions)]
         where = as_asked(where)
         if tau is None:
-            return [one.results for one in self._found(asked, options, model, where)]
-        return self._needed(asked, options, model, where, tau)
+            return [one.results for one in self._found(asked, options, parts, where)]
+        return self._needed(asked, options, parts, where, tau)
+
+    def search(
+        self,
+        question: str,
+        *,
+        k: int | None = None,
+        judge: bool | None = None,
+        where: IndexFilter = NO_FILTER,
+        among: Sequence[str] | None = None,
+        words_only: bool = False,
+        missing: OnMissing | None = None,
+    ) -> Found:
+        """Return the tables of `ask`, and what people said of answers to such questions.
+
+        Args:
+            question: In plain language.
+            k: Most tables.
+            judge: Whether to ask the judge; None leaves it to the engine.
+            where: Which sources, tables and kinds of documents to look in, and who asks.
+            among: Tables that `where` lets through, to look at no others; those that are not
+                indexed any more are ignored.
+            words_only: Ask neither the encoder nor the judge, which is quickest; how sure such an
+                answer is, nobody knows.
+            missing: As `ask_many`.
+
+        Raises:
+            QueryError: As `ask_many`.
+            ModelError: As `ask_many`.
+        """
+        options = checked_options(self._defaults, k, None, None)
+        check_filter(where)
+        parts = self._parts(judge, missing, words_only=words_only)
+        asked = [checked_question(question)]
+        return self._found(asked, options, parts, as_asked(where), among=among)[0]
 
     def find(
         self,
@@ -175,6 +224,7 @@ class QueryEngine:
         k: int | None = None,
         judge: bool | None = None,
         where: IndexFilter = NO_FILTER,
+        missing: OnMissing | None = None,
     ) -> list[GroupResult]:
         """Return up to `k` sets of tables that may answer the question together, best first.
 
@@ -187,30 +237,41 @@ class QueryEngine:
             judge: As in `ask_many`.
             where: Which sources, tables and kinds of documents to look in, and who asks: no set
                 has a table that these may not see.
+            missing: As `ask_many`; without the state, no joins are known.
 
         Raises:
             QueryError: As `ask_many`.
+            ModelError: As `ask_many`.
+            StateError: The joins cannot be read.
         """
         most = checked_options(self._defaults, k, None, None).k
         options = checked_options(self._defaults, CANDIDATES, None, None)
-        model = self._judge_for(judge)
+        parts = self._parts(judge, missing)
         check_filter(where)
         asked, where = checked_question(question), as_asked(where)
-        (found,) = self._found([asked], options, model, where, _OF_FAMILY)
-        return self._groups.group(asked, found, most, where)
+        (found,) = self._found([asked], options, parts, where, _OF_FAMILY)
+        alone = GroupSearch(self._index, lambda _: ())
+        return parts.with_state(
+            lambda: self._groups.group(asked, found, most, where),
+            lambda: alone.group(asked, found, most, where),
+        )
 
     def _found(
         self,
         asked: Sequence[str],
         options: QueryOptions,
-        model: LanguageModel | None,
+        parts: Parts,
         where: IndexFilter,
         of_family: int = 1,
+        *,
+        among: Sequence[str] | None = None,
     ) -> list[Found]:
         if not asked:
             return []
         self._names.check(where)
-        answers = self._answers(asked, options, model, where, of_family)
+        if among is not None:
+            where = replace(where, tables=tuple(among))
+        answers = self._answers(asked, options, parts, where, of_family)
         if not any(one.results for one in answers) and not self._index.list_tables(where.readers):
             if where.readers is not None:  # whether there are others is not theirs to know
                 raise QueryError(
@@ -264,21 +325,40 @@ class QueryEngine:
         self,
         asked: Sequence[str],
         options: QueryOptions,
+        parts: Parts,
+        where: IndexFilter,
+        of_family: int,
+    ) -> list[Found]:
+        vectors = parts.vectors(asked, options.alpha)
+        remembered = parts.remembered(asked, vectors)
+        rejected = max(len(rejected_tables(one)) for one in remembered)
+        most = max(options.k, min(options.k + rejected, MOST_CANDIDATES // options.n))
+        wanted = options.model_copy(update={"k": most})
+        queries = [IndexQuery(*pair) for pair in zip(asked, vectors, strict=True)]
+        found = parts.judged(lambda model: self._search(queries, wanted, model, where, of_family))
+        pairs = zip(found, remembered, strict=True)
+        return [with_verdicts(one, said, options.k) for one, said in pairs]
+
+    def _search(
+        self,
+        queries: Sequence[IndexQuery],
+        options: QueryOptions,
         model: LanguageModel | None,
         where: IndexFilter,
         of_family: int,
     ) -> list[Found]:
-        vectors = self._encoder.encode_queries(asked)
-        pairs = zip(asked, vectors, strict=True)
         k, n, alpha = options.k, options.n, options.alpha
         if alpha is not None:
-            queries = [IndexQuery(text, vector) for text, vector in pairs]
-            return [
-                Found(one) for one in self._block_search.answer(queries, k, n, alpha, model, where)
-            ]
+            if any(one.vector is None for one in queries):
+                alpha = 1.0  # by words, which is told
+            answers = self._block_search.answer(queries, k, n, alpha, model, where)
+            return [Found(one) for one in answers]
         queries = [
-            IndexQuery(text, vector, text, SILENT, sought_words(text, self._analyzer))
-            for text, vector in pairs
+            IndexQuery(
+                *(one.text, one.vector, one.text, SILENT),
+                sought_words(one.text or "", self._analyzer),
+            )
+            for one in queries
         ]
         return self._table_search.answer(queries, options, model, where, of_family)
 
@@ -286,7 +366,7 @@ class QueryEngine:
         self,
         asked: Sequence[str],
         options: QueryOptions,
-        model: LanguageModel | None,
+        parts: Parts,
         where: IndexFilter,
         tau: float,
     ) -> list[list[TableResult]]:
@@ -295,9 +375,18 @@ class QueryEngine:
         A judge reads each text, so with one no more are scaled than are shown.
         """
         most = options.k
-        among = most if model is not None else max(most, min(AMONG, MOST_CANDIDATES // options.n))
-        found = self._found(asked, options.model_copy(update={"k": among}), model, where)
+        among = (
+            most if parts.judge is not None else max(most, min(AMONG, MOST_CANDIDATES // options.n))
+        )
+        found = self._found(asked, options.model_copy(update={"k": among}), parts, where)
         return [relative_cutoff(one.results, tau)[:most] for one in found]
+
+    def _parts(
+        self, judge: bool | None, missing: OnMissing | None, *, words_only: bool = False
+    ) -> Parts:
+        encoder = None if words_only else self._encoder
+        model = None if words_only else self._judge_for(judge)
+        return Parts(encoder, model, self._known_answers, self._rests, missing)
 
     def _judge_for(self, wanted: bool | None) -> LanguageModel | None:
         check_judge(wanted)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import accumulate
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -12,6 +13,7 @@ from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.relations.families import Family
 from pneuma_assets.core.search.judge import is_refused
+from pneuma_assets.core.search.paraphrases import Match, rejected_tables
 from pneuma_assets.core.tables import DocumentKind
 from pneuma_assets.core.text.safe import well_formed
 from pneuma_assets.core.text.suggest import check_names, check_text
@@ -159,7 +161,8 @@ class TableResult:
     """One table of an answer, with what of it matched.
 
     Results are ordered best first. A table whose name was typed in stands before all others; with
-    the judge on, one that it refuses stands behind those it accepts, whatever their scores. A table
+    the judge on, one that it refuses stands behind those it accepts, whatever their scores, and so
+    does one that somebody rejected for such a question. A table
     of which there are copies stands where the best of them would, and before what its name calls a
     backup, a test or an old version of it.
 
@@ -177,6 +180,7 @@ class TableResult:
         answerable: The probability that any table does, the same for all of an answer; likewise.
         copies: Tables that hold the same, nearly, and are no results of their own; by signals only.
         family: The tables of other years, days, regions or numbers that it stands for; likewise.
+        rejected: Whether somebody said that it does not answer such a question.
     """
 
     table_id: str
@@ -191,6 +195,12 @@ class TableResult:
     answerable: float | None = None
     copies: tuple[str, ...] = ()
     family: Family | None = None
+    rejected: bool = False
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the judge, or a person, has refused it."""
+        return self.rejected or is_refused(self.parts.judge)
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -210,10 +220,31 @@ class Found:
         results: The tables, best first.
         headers: Of each table that was looked at the words of the question that stand in its name
             or in a column's (`TableScores.headers`).
+        remembered: What people said of answers to such questions, the most similar question first.
     """
 
     results: list[TableResult]
     headers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    remembered: Sequence[Match] = ()
+
+
+def with_verdicts(found: Found, remembered: Sequence[Match], k: int) -> Found:
+    """Return the first `k` tables, those that somebody rejected for such a question at the end.
+
+    Both parts keep their order, and no table is better than one before it.
+
+    Args:
+        found: With as many more tables as are rejected.
+        remembered: What people said of answers to such questions.
+        k: Most tables.
+    """
+    rejected, results = rejected_tables(remembered), found.results
+    if rejected:
+        marked = [replace(one, rejected=one.table_id in rejected) for one in results]
+        ordered = sorted(marked, key=lambda one: one.is_behind)
+        scores = accumulate((one.score for one in ordered), min)
+        results = [replace(one, score=score) for one, score in zip(ordered, scores, strict=True)]
+    return replace(found, results=results[:k], remembered=remembered)
 
 
 TAU = 0.9
@@ -226,13 +257,13 @@ def relative_cutoff(results: Sequence[TableResult], tau: float) -> list[TableRes
     """Return the tables that a question needs, their order kept.
 
     What stands before one that stays, stays, too: its name was typed in, or it stands in the place
-    of its copies. What the judge refuses goes, unless it refuses all.
+    of its copies. What the judge or a person refuses goes, unless all are refused.
 
     Args:
         results: Of one question, best first.
         tau: From 0, which leaves all, to 1, which leaves the best alone.
     """
-    accepted = [one for one in results if not is_refused(one.parts.judge)] or results
+    accepted = [one for one in results if not one.is_behind] or results
     kept = reaching([one.score for one in accepted], tau)
     last = max((place for place, keep in enumerate(kept) if keep), default=-1)
     return list(accepted[: last + 1])

@@ -72,6 +72,8 @@ class TableSearch:
             known = self._evidence(proposal, few)
             text = query.text or ""
             results = self._tables(judge, text, one, known, k, n, where.kinds)
+            if query.vector is None:  # how sure the words alone are was never fitted
+                results = [replace(r, confidence=None, answerable=None) for r in results]
             headers = {table.table_id: table.scores.headers for table in one}
             found.append(Found(results, headers))
         return found

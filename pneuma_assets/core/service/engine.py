@@ -6,6 +6,7 @@ another index takes that one's place, the question is asked again there.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -18,7 +19,7 @@ from pneuma_assets.core.service.status import why_not_indexed
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import SearchIndex
-    from pneuma_assets.core.index.identity import OtherIdentityError
+    from pneuma_assets.core.index.identity import Identity, OtherIdentityError
     from pneuma_assets.core.index.registry import Credentials
     from pneuma_assets.core.models.base import Encoder, LanguageModel
     from pneuma_assets.core.search.query import QueryEngine
@@ -92,12 +93,14 @@ class LiveQueryEngine(Closing):
         from pneuma_assets.core.config.query import QueryOptions
         from pneuma_assets.core.index.registry import index_credentials
         from pneuma_assets.core.search.names import Elsewhere
+        from pneuma_assets.core.search.paraphrases import AnswerMemory, KnownAnswers
         from pneuma_assets.core.search.query import QueryEngine
         from pneuma_assets.core.text.analysis import analyzer_named
 
         loaded, environ, deployment = self._loaded, self._environ, self._loaded.deployment
         credentials = index_credentials(deployment.index, environ)
-        index, encoder = _open_to_ask(loaded, self._encoder(), credentials)
+        index, encoder = self._index_and_encoder(credentials)
+        memory = AnswerMemory(encoder.name, lambda read: self._state.answers(read, KnownAnswers()))
         try:
             engine = QueryEngine(
                 index,
@@ -113,11 +116,52 @@ class LiveQueryEngine(Closing):
                 ),
                 joins_of=self._state.joins_of,
                 kept_headers=partial(self._state.headers_of, encoder.name),
+                answers=memory.known,
             )
         except BaseException:
             index.close()
             raise
         return Opened(index, encoder, engine)
+
+    def _index_and_encoder(self, credentials: "Credentials") -> "tuple[SearchIndex, Encoder]":
+        """Open both; where the encoder is away, something stands in that says so when it is used.
+
+        Raises:
+            IndexMismatchError: The index was built with another encoder, which cannot be opened.
+            SearchIndexError: It cannot be opened.
+        """
+        from pneuma_assets.core.index.registry import open_as_built
+        from pneuma_assets.core.models.encoder.late_encoder import LateEncoder
+
+        loaded = self._loaded
+        try:
+            encoder = self._encoder()
+        except ModelError:
+            built = _built_with(loaded, credentials)
+            index = open_as_built(loaded.deployment.index, loaded.home, built, credentials)
+            return index, LateEncoder(built.encoder, built.dimension, self._encoder)
+        return _open_to_ask(loaded, encoder, credentials)
+
+
+_NOBODY = "no encoder"
+"""The name of none, so that an index refuses to be opened with it and says what built it."""
+
+
+def _built_with(loaded: LoadedDeployment, credentials: "Credentials") -> "Identity":
+    """Return what the index was built with.
+
+    Raises:
+        SearchIndexError: It cannot be opened.
+    """
+    from pneuma_assets.core.index.identity import OtherIdentityError
+    from pneuma_assets.core.index.registry import open_index
+
+    try:
+        index = open_index(loaded.deployment.index, loaded.home, _NOBODY, 1, credentials)
+    except OtherIdentityError as error:
+        return error.found
+    with closing(index):
+        return index.identity
 
 
 def _open_to_ask(

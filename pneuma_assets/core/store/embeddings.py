@@ -96,7 +96,7 @@ class Embeddings(Closing):
 
     def tables(self) -> set[str]:
         """Return the tables of whose texts embeddings are kept."""
-        ids = select(embedding_uses.c.table_id).where(embedding_uses.c.table_id != HEADERS)
+        ids = select(embedding_uses.c.table_id).where(embedding_uses.c.table_id.contains("/"))
         return {row.table_id for row in self._do(lambda db: db.read(ids.distinct()))}
 
     def prune(self, gone: Iterable[str]) -> None:

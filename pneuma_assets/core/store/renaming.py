@@ -29,6 +29,7 @@ from pneuma_assets.core.store.schema import (
     user_contexts,
 )
 from pneuma_assets.core.store.tables import update_each
+from pneuma_assets.core.store.usage import move_answers
 from pneuma_assets.core.tables import DocumentKind
 
 _SAID = (user_contexts, corrections, table_narrations, narrations)
@@ -98,6 +99,7 @@ def _move_said(connection: Connection, names: Mapping[str, str]) -> None:
     for table in _SAID:
         _move(connection, table, names)
     move_verdicts(connection, names)
+    move_answers(connection, names)
 
 
 def _rename_columns(

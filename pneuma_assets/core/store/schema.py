@@ -268,15 +268,22 @@ join_verdicts = _table(
     _real("said_at"),
 )
 """What people say of joins."""
-
-access_keys = _table(
-    "access_keys",
-    *(_key("key_id"), _text("digest"), _text("name"), _text("readers")),
-    *(Column(name, Integer, nullable=False) for name in ("may_edit", "is_operator")),
-    _real("created_at"),
-    *(Column(name, Real) for name in ("expires_at", "revoked_at", "used_at")),
+answers = _table(
+    "answers",
+    _key("answer_id"),
+    *map(_text, ("question", "tables", "sql", "author", "door")),
+    Column("confirmed", Integer, nullable=False),
+    _real("said_at"),
 )
-"""Of an API key's secret the hash alone; `readers` is a JSON list."""
+"""What people say of answers: `tables` is a JSON list of ids; `sql` is empty where tables alone are
+the answer."""
+failed_questions = _table(
+    "failed_questions",
+    *(_key("question_id"), *map(_text, ("question", "outcome", "door"))),
+    *(_count("times"), _real("asked_at")),
+    Index("failed_questions_by_time", "asked_at"),
+)
+"""Questions without a good answer, each once for each way to fail, and when it was asked last."""
 
 manifests = _table("manifests", _key("name"), _data("packed"), metadata=SHARED, rowid=True)
 embeddings = _table(

@@ -21,7 +21,6 @@ from pneuma_assets.core.store.embeddings import (
     SharedEmbeddings,
 )
 from pneuma_assets.core.store.joins import Joins
-from pneuma_assets.core.store.keys import AccessKeys
 from pneuma_assets.core.store.listings import Listings
 from pneuma_assets.core.store.narrations import NarrationCache
 from pneuma_assets.core.store.postgresql_database import PostgreSQL, PostgreSQLDatabase, server_of
@@ -36,6 +35,7 @@ from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.sqlite_database import SqliteDatabase
 from pneuma_assets.core.store.statistics import Statistics
 from pneuma_assets.core.store.tables import Tables
+from pneuma_assets.core.store.usage import Usage
 from pneuma_assets.core.tables import Document, DocumentKind
 
 MAX_CONTEXT_CHARS = 200_000
@@ -78,7 +78,7 @@ class Store(Closing):
         self.privacy = Privacy(self._db)
         self.asset_keys = OwnedAssetKeys(self._db)
         self.questions = Questions(self._db)
-        self.keys = AccessKeys(self._db)
+        self.usage = Usage(self._db, self.embeddings)
 
     def now(self) -> float:
         """Return the time, in seconds since 1970, by the clock that all who share this go by."""

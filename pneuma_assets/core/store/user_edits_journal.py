@@ -16,12 +16,18 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, select
 
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.store.schema import corrections, join_verdicts, upsert, user_contexts
+from pneuma_assets.core.store.schema import (
+    answers,
+    corrections,
+    join_verdicts,
+    upsert,
+    user_contexts,
+)
 
 logger = logging.getLogger(__name__)
 
 FILE_NAME = "said.jsonl"
-SAID = (user_contexts, corrections, join_verdicts)
+SAID = (user_contexts, corrections, join_verdicts, answers)
 _TABLES = {table.name: table for table in SAID}
 
 

@@ -1,0 +1,106 @@
+"""The parts of a deployment that answer a question, and going on without one that is away."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from pneuma_assets.core.degradation import OnMissing, Part, Resting
+from pneuma_assets.core.errors import ModelError, StateError
+from pneuma_assets.core.models.base import Encoder, LanguageModel
+from pneuma_assets.core.search.paraphrases import KnownAnswers, Match
+from pneuma_assets.core.tables import Vector
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Rests:
+    """The models of an engine that are left alone for a while after they failed."""
+
+    encoder: Resting = field(default_factory=Resting)
+    judge: Resting = field(default_factory=Resting)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What takes part in an answer.
+
+    Attributes:
+        encoder: Embeds questions; None: words alone are asked.
+        judge: The model that judges; None: none does.
+        answers: Returns what people said of answers.
+        rests: Of these models.
+        missing: Is told of parts that are away, and the answer goes on; None: that is an error.
+    """
+
+    encoder: Encoder | None
+    judge: LanguageModel | None
+    answers: Callable[[], KnownAnswers]
+    rests: Rests
+    missing: OnMissing | None = None
+
+    def vectors(self, asked: Sequence[str], alpha: float | None) -> Sequence[Vector | None]:
+        """Return the embedding of each question; None where the encoder takes no part.
+
+        Raises:
+            ModelError: The encoder is away, and nobody is told so, or it alone is asked (`alpha`).
+        """
+        encoder, nothing = self.encoder, [None] * len(asked)
+        if encoder is None:
+            return nothing
+        if self.missing is None or alpha == 0:
+            return list(encoder.encode_queries(asked))
+        try:
+            return list(self.rests.encoder.use(lambda: encoder.encode_queries(asked), ModelError))
+        except ModelError as error:
+            self.missing(Part.ENCODER, error)
+            return nothing
+
+    def judged(self, answer: Callable[[LanguageModel | None], T]) -> T:
+        """Return an answer, unjudged where the judge is away and somebody is told so.
+
+        Raises:
+            ModelError: The judge is away or fails, and nobody is told so.
+        """
+        judge = self.judge
+        if judge is None or self.missing is None:
+            return answer(judge)
+        try:
+            return self.rests.judge.use(lambda: answer(judge), ModelError)
+        except ModelError as error:
+            self.missing(Part.JUDGE, error)
+            return answer(None)
+
+    def remembered(
+        self, asked: Sequence[str], vectors: Sequence[Vector | None]
+    ) -> list[list[Match]]:
+        """Return what people said of answers to each question.
+
+        Nothing where the state is away: tables are found without it.
+        """
+        try:
+            known = self.answers()
+        except StateError as error:
+            if self.missing is None:
+                logger.warning("What people said of answers is not looked at: %s", error)
+            else:
+                self.missing(Part.STATE, error)
+            known = KnownAnswers()
+        return [known.matching(*pair) for pair in zip(asked, vectors, strict=True)]
+
+    def with_state(self, act: Callable[[], T], otherwise: Callable[[], T]) -> T:
+        """Return what reading the state gives, or something else where it is away.
+
+        Raises:
+            StateError: It cannot be read, and nobody is told so.
+        """
+        try:
+            return act()
+        except StateError as error:
+            if self.missing is None:
+                raise
+            self.missing(Part.STATE, error)
+            return otherwise()

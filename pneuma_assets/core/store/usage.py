@@ -1,0 +1,214 @@
+"""What people say of answers, and which questions had no good one."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from secrets import token_hex
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, select
+
+from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.store.database import Database, StorePart
+from pneuma_assets.core.store.embeddings import Embeddings
+from pneuma_assets.core.store.schema import (
+    answers,
+    delete_by,
+    failed_questions,
+    storable,
+    upsert,
+)
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector, content_hash
+
+MOST_ANSWERS = 5_000
+"""That are kept: each question is compared with all of them."""
+MOST_FAILED = 10_000
+"""Failed questions that are kept; of more those asked longest ago are forgotten."""
+_LONGEST = 1_000
+"""Characters of a failed question that are kept."""
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class SavedAnswer:
+    """What somebody says of an answer; `sql` is empty where tables alone are the answer."""
+
+    answer_id: str
+    question: str
+    tables: tuple[str, ...]
+    sql: str
+    confirmed: bool
+    author: str
+    door: str
+    said_at: float = 0.0
+
+    @property
+    def content(self) -> tuple[str, frozenset[str], str]:
+        """What is the same in two answers of which the later counts."""
+        return " ".join(self.question.casefold().split()), frozenset(self.tables), self.sql.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class FailedQuestion:
+    """A question without a good answer.
+
+    Attributes:
+        question_id: Names it.
+        question: The text.
+        outcome: `refused`: no table was likely to answer; `rejected`: somebody said that the answer
+            is wrong; `abandoned`: nobody looked at any of the tables found.
+        door: By which it was asked last.
+        times: How often it was asked so.
+        asked_at: When last, in seconds since 1970.
+    """
+
+    question_id: str
+    question: str
+    outcome: str
+    door: str
+    times: int
+    asked_at: float
+
+
+class Usage(StorePart):
+    """The part of the store that remembers answers that people confirmed or rejected."""
+
+    def __init__(self, database: Database, embeddings: Embeddings) -> None:
+        super().__init__(database)
+        self._embeddings = embeddings
+
+    def answers(self) -> list[SavedAnswer]:
+        """Return all that was said of answers, the newest first."""
+        asked = select(answers).order_by(answers.c.said_at.desc(), answers.c.answer_id)
+        return [_answer_of(row._mapping) for row in self._db.read(asked)]
+
+    def stamp(self) -> tuple[int, float]:
+        """Return what is another one when an answer came, changed or was forgotten."""
+        newest = func.max(answers.c.said_at).label("newest")
+        row = self._db.read(select(func.count().label("number"), newest).select_from(answers))[0]
+        return int(row.number), float(row.newest or 0.0)
+
+    def say(self, said: SavedAnswer) -> str:
+        """Keep what somebody says, now, in the place of what was said of the same; returns its id.
+
+        Raises:
+            StateError: `MOST_ANSWERS` are kept.
+        """
+        with self._db.write() as connection:
+            known = {one.content: one.answer_id for one in self.answers()}
+            answer_id = known.get(said.content)
+            if answer_id is None and len(known) >= MOST_ANSWERS:
+                raise StateError(
+                    f"{MOST_ANSWERS:,} answers are kept, the most there may be; forget some first: "
+                    "pneuma-assets confirmed --forget ID"
+                )
+            answer_id = answer_id or token_hex(8)
+            row = {
+                **asdict(said),
+                "answer_id": answer_id,
+                "tables": json.dumps(list(dict.fromkeys(said.tables)), ensure_ascii=False),
+                "confirmed": int(said.confirmed),
+                "said_at": self._db.now(),
+            }
+            upsert(connection, answers, [row])
+        self._db.checkpoint()
+        return answer_id
+
+    def forget(self, answer_id: str) -> bool:
+        """Forget what was said of an answer, here and in the backup; tells whether it was there."""
+        with self._db.write() as connection:
+            mine = delete(answers).where(answers.c.answer_id == answer_id)
+            forgotten = connection.execute(mine).rowcount > 0
+        if forgotten:
+            self._embeddings.prune([answer_id])
+            self._db.drop_backup()
+            self._db.checkpoint()
+        return forgotten
+
+    def keep_vectors(self, encoder: str, vectors: Mapping[str, tuple[str, Vector]]) -> None:
+        """Keep the embedding of the question of each of these answers, by the answer's id."""
+        kept = [
+            (i, [EmbeddedBlock(Block(i, DocumentKind.CONTEXT, question), vector)])
+            for i, (question, vector) in vectors.items()
+        ]
+        self._embeddings.keep(_as_questions(encoder), kept)
+
+    def vectors(self, encoder: str, questions: Collection[str]) -> dict[str, Vector]:
+        """Return the embeddings that are kept of questions by this encoder."""
+        return self._embeddings.known(_as_questions(encoder), questions)
+
+    def note(self, question: str, outcome: str, door: str, days: int) -> None:
+        """Note that a question failed, and forget those not asked for so many days."""
+        text = storable(question[:_LONGEST])
+        question_id = _id_of(text, outcome)
+        found = failed_questions.c.question_id == question_id
+        with self._db.write() as connection:
+            times = connection.execute(select(failed_questions.c.times).where(found)).scalar()
+            now, times = self._db.now(), 1 + (times or 0)
+            one = FailedQuestion(question_id, text, outcome, door, times, now)
+            upsert(connection, failed_questions, [asdict(one)])
+            old = failed_questions.c.asked_at < now - days * _DAY
+            connection.execute(delete(failed_questions).where(old))
+            newest = (
+                select(failed_questions.c.question_id)
+                .order_by(failed_questions.c.asked_at.desc(), failed_questions.c.question_id)
+                .offset(MOST_FAILED)
+                .limit(MOST_FAILED)
+            )
+            excess = connection.execute(newest).scalars().all()
+            delete_by(connection, failed_questions.c.question_id, excess)
+
+    def settle(self, question: str, outcomes: Sequence[str]) -> None:
+        """Forget that a question failed in these ways; nothing is written where it did not."""
+        ids = [_id_of(storable(question[:_LONGEST]), outcome) for outcome in outcomes]
+        column = failed_questions.c.question_id
+        if [*self._db.read_by(select(column), column, ids)]:
+            self.forget_failed(ids)
+
+    def failed(self, days: int, limit: int, offset: int) -> tuple[int, list[FailedQuestion]]:
+        """Return how many questions failed within so many days, and some, the latest first."""
+        fresh = failed_questions.c.asked_at >= self._db.now() - days * _DAY
+        counted = select(func.count()).select_from(failed_questions).where(fresh)
+        order = failed_questions.c.asked_at.desc(), failed_questions.c.question_id
+        some = select(failed_questions).where(fresh).order_by(*order).limit(limit).offset(offset)
+        rows = self._db.read(some)
+        return int(self._db.read(counted)[0][0]), [FailedQuestion(**row._mapping) for row in rows]
+
+    def forget_failed(self, question_ids: Collection[str] | None = None) -> int:
+        """Forget that these questions failed (None: all), in the backup, too; returns how many."""
+        with self._db.write() as connection:
+            wanted = delete(failed_questions)
+            if question_ids is not None:
+                wanted = wanted.where(failed_questions.c.question_id.in_(list(question_ids)))
+            number = connection.execute(wanted).rowcount
+        if number:
+            self._db.drop_backup()
+            self._db.checkpoint()
+        return int(number)
+
+
+def move_answers(connection: Connection, names: Mapping[str, str]) -> None:
+    """Let what was said of answers from tables be said of others, by the ids of the former."""
+    rows = []
+    for row in connection.execute(select(answers.c.answer_id, answers.c.tables)):
+        before = json.loads(row.tables)
+        after = list(dict.fromkeys(names.get(one, one) for one in before))
+        if after != before:
+            rows.append((row.answer_id, json.dumps(after, ensure_ascii=False)))
+    for answer_id, moved in rows:
+        mine = answers.update().where(answers.c.answer_id == answer_id)
+        connection.execute(mine.values(tables=moved))
+
+
+def _answer_of(row: Mapping[Any, Any]) -> SavedAnswer:
+    tables = tuple(json.loads(row["tables"]))
+    return SavedAnswer(**{**row, "tables": tables, "confirmed": bool(row["confirmed"])})
+
+
+def _as_questions(encoder: str) -> str:
+    """Return what stands for an encoder that embeds questions: some embed documents otherwise."""
+    return f"{encoder} of questions"
+
+
+def _id_of(question: str, outcome: str) -> str:
+    return content_hash(" ".join(question.casefold().split()), outcome)
