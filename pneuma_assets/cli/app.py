@@ -14,11 +14,13 @@ from pneuma_assets.cli.errors import EXIT_USAGE, CommandGroup
 from pneuma_assets.cli.groups import groups
 from pneuma_assets.cli.index import index
 from pneuma_assets.cli.joins import joins
+from pneuma_assets.cli.keys import app as keys_app
 from pneuma_assets.cli.lineage import lineage
 from pneuma_assets.cli.maintenance import copy_index, optimise, reindex, restore
 from pneuma_assets.cli.measure import app as bench_app
 from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption, command
 from pneuma_assets.cli.search import search
+from pneuma_assets.cli.serve import serve
 from pneuma_assets.cli.status import sources, status
 
 app = typer.Typer(
@@ -32,13 +34,14 @@ app = typer.Typer(
 )
 _COMMANDS: Sequence[Callable[..., None]] = (
     *(index, search, groups, answer, status, describe, lineage, joins, changed, sources),
-    *(reindex, copy_index, optimise, restore),
+    *(reindex, copy_index, optimise, restore, serve),
 )
 for run in _COMMANDS:
     app.command()(command(run))
 app.add_typer(context_app, name="context")
 app.add_typer(bench_app, name="bench")
 app.add_typer(config_app, name="config")
+app.add_typer(keys_app, name="keys")
 
 
 def _print_version(wanted: bool) -> None:

@@ -17,6 +17,13 @@ EXTRA_OF = {
     ),
     **dict.fromkeys(("elasticsearch", "elastic_transport", "orjson"), "elasticsearch"),
     **dict.fromkeys(("boto3", "botocore", "dagster_aws"), "aws"),
+    **dict.fromkeys(
+        (
+            *("authlib", "fastapi", "httpx", "itsdangerous", "jinja2", "joserfc"),
+            *("prometheus_client", "python_multipart", "starlette", "uvicorn"),
+        ),
+        "web",
+    ),
     "dagster_duckdb": "duckdb",
     "psycopg": "postgresql",
     "openlineage": "openlineage",

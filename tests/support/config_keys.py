@@ -54,6 +54,7 @@ _COMPANIONS: tuple[dict[str, Any], ...] = (
     {"url": "postgresql://ada@host/lake"},
     {"account": "lakes", "container": "lake"},
     {"catalog": "rest", "uri": "https://catalog.internal"},
+    {"client_id": "pneuma"},
 )
 """What some keys cannot stand without in their section."""
 

@@ -44,6 +44,7 @@ from pneuma_assets.core.config.sections import (
 from pneuma_assets.core.config.source_kinds import AnySource
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.config.values import DeploymentName, LocalPath
+from pneuma_assets.core.config.web import WebConfig
 from pneuma_assets.core.text.suggest import nearest
 
 _MODELS = TypeAdapter(dict[str, ModelConfig])
@@ -70,6 +71,7 @@ class Deployment(Section):
     lineage: LineageConfig = LineageConfig()
     bench: BenchConfig = BenchConfig()
     dagster: DagsterConfig = DagsterConfig()
+    web: WebConfig = WebConfig()
 
     @property
     def key_prefix(self) -> str:

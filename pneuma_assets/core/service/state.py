@@ -13,6 +13,7 @@ from pneuma_assets.core.errors import StateError
 if TYPE_CHECKING:
     from pneuma_assets.core.relations.join_graph import JoinEdge
     from pneuma_assets.core.store import Store
+    from pneuma_assets.core.store.keys import AccessKey
     from pneuma_assets.core.store.restore import Restored
     from pneuma_assets.core.store.usage import Usage
     from pneuma_assets.core.tables import Vector
@@ -131,6 +132,22 @@ class StateReader(Closing):
             StateError: The state cannot be opened or read.
         """
         return self._read(lambda store: dict(store.headers.of(encoder, headers)), {})
+
+    def keys(self) -> "list[AccessKey]":
+        """Return all API keys that were ever made; creates nothing.
+
+        Raises:
+            StateError: The state cannot be opened or read.
+        """
+        return self._read(lambda store: store.keys.all(), [])
+
+    def note_keys_used(self, key_ids: Collection[str]) -> None:
+        """Note that these keys were used now, after waiting for others that write.
+
+        Raises:
+            StateError: The state cannot be opened or written.
+        """
+        self._read(lambda store: store.keys.note_used(key_ids), None)
 
     def answers(self, question: "Callable[[Usage], T]", nothing: T) -> T:
         """Return what reading answers that people gave comes to; `nothing` without a state.

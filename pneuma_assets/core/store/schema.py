@@ -285,6 +285,15 @@ failed_questions = _table(
 )
 """Questions without a good answer, each once for each way to fail, and when it was asked last."""
 
+access_keys = _table(
+    "access_keys",
+    *(_key("key_id"), _text("digest"), _text("name"), _text("readers")),
+    *(Column(name, Integer, nullable=False) for name in ("may_edit", "is_operator")),
+    _real("created_at"),
+    *(Column(name, Real) for name in ("expires_at", "revoked_at", "used_at")),
+)
+"""Of an API key's secret the hash alone; `readers` is a JSON list."""
+
 manifests = _table("manifests", _key("name"), _data("packed"), metadata=SHARED, rowid=True)
 embeddings = _table(
     "embeddings",

@@ -21,6 +21,7 @@ from pneuma_assets.core.store.embeddings import (
     SharedEmbeddings,
 )
 from pneuma_assets.core.store.joins import Joins
+from pneuma_assets.core.store.keys import AccessKeys
 from pneuma_assets.core.store.listings import Listings
 from pneuma_assets.core.store.narrations import NarrationCache
 from pneuma_assets.core.store.postgresql_database import PostgreSQL, PostgreSQLDatabase, server_of
@@ -78,6 +79,7 @@ class Store(Closing):
         self.privacy = Privacy(self._db)
         self.asset_keys = OwnedAssetKeys(self._db)
         self.questions = Questions(self._db)
+        self.keys = AccessKeys(self._db)
         self.usage = Usage(self._db, self.embeddings)
 
     def now(self) -> float:

@@ -1,0 +1,64 @@
+"""`pneuma-assets serve`: the page and the HTTP interface."""
+
+import os
+import tempfile
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pneuma_assets.cli.output import print_line
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.extras import require
+
+if TYPE_CHECKING:
+    from pneuma_assets.workspace import Workspace
+
+_NEEDED = ("fastapi", "uvicorn", "jinja2", "joserfc", "authlib", "httpx", "prometheus_client")
+
+
+def serve(
+    workspace: "Workspace",
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Where to listen; others than this machine need keys or OIDC."
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where to listen.")] = 8765,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes, which share the index.")
+    ] = 1,
+) -> None:
+    """Serve the page and the HTTP interface until interrupted."""
+    require("pneuma-assets serve", ConfigError, *_NEEDED)
+    import uvicorn
+
+    from pneuma_assets.core.service.state import StateReader
+    from pneuma_assets.web.policy import VARIABLE, policy_of
+
+    loaded = workspace.loaded
+    with StateReader(loaded, os.environ) as state:
+        policy = policy_of(loaded, host, os.environ, has_keys=bool(state.keys()))
+    with ExitStack() as stack:
+        os.environ["PNEUMA_HOME"], os.environ[VARIABLE] = str(loaded.home), policy.to_environ()
+        if loaded.file is not None:
+            os.environ["PNEUMA_CONFIG"] = str(loaded.file)
+        if workers > 1:
+            folder = tempfile.TemporaryDirectory(prefix="pneuma-metrics-")
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = stack.enter_context(folder)
+        shown = f"[{host}]" if ":" in host else host
+        print_line(f"http://{shown}:{port}  (Ctrl-C ends it)")
+        uvicorn.run(
+            "pneuma_assets.web.app:app_from_environment",
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers,
+            http="h11",
+            ws="none",
+            access_log=False,
+            log_level="warning",
+            server_header=False,
+            timeout_graceful_shutdown=5,
+        )

@@ -1,0 +1,154 @@
+"""What making the tables of a state reads, may take, gives, and says of what it gives."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from pneuma_assets.core.answers.results import AnswerColumn
+from pneuma_assets.core.answers.run_duckdb import RunBounds
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.sandbox.run import Bounds as CodeBounds
+from pneuma_assets.core.seek.state import Source
+
+
+class Severity(StrEnum):
+    """How much a finding matters."""
+
+    ERROR = "error"
+    """What was made is not what was asked for."""
+    WARNING = "warning"
+    """It may well mislead; somebody has to look."""
+    NOTE = "note"
+    """It is as it should be, or may be; it is told so that nobody wonders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule found, before or after tables are made.
+
+    Attributes:
+        rule: Which rule (docs/seek.md, "What is checked").
+        severity: How much it matters.
+        subject: The table, step or query that it is about, by its name in the state.
+        text: What was found, and what to do about it; may quote cells.
+        figures: What was counted.
+    """
+
+    rule: str
+    severity: Severity
+    subject: str
+    text: str
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """What a step made: how many rows, in how many seconds, and by which SQL, if by any."""
+
+    makes: str
+    rows: int
+    seconds: float
+    sql: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A target table, made.
+
+    Attributes:
+        table: Its name in the state.
+        rows: With the columns that the state gives it, in their order, of their types.
+        findings: Of its steps and of itself, in the order in which they were found.
+        seconds: That it took.
+        steps: Each step.
+    """
+
+    table: str
+    rows: pa.Table
+    findings: tuple[Finding, ...] = ()
+    seconds: float = 0.0
+    steps: tuple[StepReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """What a query of a state gives.
+
+    Attributes:
+        name: Of the query.
+        columns: Names of the result's columns; two may be the same.
+        rows: Cells as JSON has them (`sources.base.StatementRows`).
+        more: Whether there are other rows.
+        findings: What its rules found.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: bool
+    findings: tuple[Finding, ...] = ()
+
+
+class StepFailedError(PneumaError):
+    """A table cannot be made; the message says at which step, why, and what there is to use.
+
+    Args:
+        table: The target table or query.
+        step: What the step makes; the table itself where its end result does not do.
+        message: Why, so that a person or a model can mend the step.
+    """
+
+    def __init__(self, table: str, step: str, message: str) -> None:
+        super().__init__(message)
+        self.table = table
+        self.step = step
+
+
+def _statement_bounds() -> RunBounds:
+    return RunBounds(seconds=30.0, result_bytes=256 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class MakeBounds:
+    """What making tables may take.
+
+    Attributes:
+        rows: Of the result of each step.
+        kept_bytes: Of rows of sources that are kept in memory between statements.
+        compared: Pairs of values that one fuzzy match compares.
+        statement: Of each statement; its `result_bytes` are those of a step's result.
+        code: Of each step of Python.
+    """
+
+    rows: int = 1_000_000
+    kept_bytes: int = 256 << 20
+    compared: int = 2_000_000
+    statement: RunBounds = field(default_factory=_statement_bounds)
+    code: CodeBounds = field(default_factory=CodeBounds)
+
+
+class Relations(Protocol):
+    """The tables that exist, as far as whoever asks may read them.
+
+    It is asked about one table at a time: a source that stands for several tables is taken apart
+    before (`members_of`).
+    """
+
+    def columns(self, source: Source) -> Sequence[AnswerColumn]:
+        """Return the columns that may be read, with their types as DuckDB has them.
+
+        Raises:
+            PneumaError: The table is not there, or may not be read, in the same words.
+        """
+
+    def rows(self, source: Source, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        """Yield rows with at least these columns, within the limits of the deployment.
+
+        Columns of text whose type is a number, a day or a truth value are cast when they are read.
+
+        Raises:
+            PneumaError: As of `columns`, or rows cannot be read.
+        """

@@ -1,0 +1,191 @@
+"""What every request passes (who asks, how often, from which page) and every response bears."""
+
+import logging
+import time
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import parse_qs, quote, urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pneuma_assets.web.authentication import CURRENT_ASKER, Authentication, Caller
+from pneuma_assets.web.limits import RateLimiter, read_body
+from pneuma_assets.web.metrics import Metrics
+from pneuma_assets.web.policy import Policy
+from pneuma_assets.web.problems import RefusedError, respond, wants_page
+from pneuma_assets.web.sessions import CSRF_FIELD, CSRF_HEADER
+
+access_log = logging.getLogger("pneuma_assets.web.access")
+
+SECURITY_HEADERS: Final[Mapping[str, str]] = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+_OPEN = ("/static/", "/healthz", "/readyz", "/login", "/favicon.ico", "/api/v1/openapi.json")
+"""Needs no proof of who asks; `/metrics` has a token of its own."""
+_READING = ("GET", "HEAD", "OPTIONS")
+
+
+class Guard:
+    """Lets requests in, or not, and watches how they end.
+
+    Args:
+        app: What is asked.
+        policy: How the server is reached.
+        authentication: Tells who asks.
+        metrics: Counts.
+        per_minute: Requests of one asker.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        policy: Policy,
+        authentication: Authentication,
+        metrics: Metrics,
+        per_minute: int,
+    ) -> None:
+        self.app, self._policy, self._authentication = app, policy, authentication
+        self._metrics, self._rate = metrics, RateLimiter(per_minute)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request that may be answered, and answer any other."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request, status, begun = Request(scope, receive), 0, time.perf_counter()
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        try:
+            admitted = await self._admitted(request, receive)
+            with self._metrics.in_progress():
+                await self.app(scope, admitted, sending)
+        except Exception as error:
+            if status:
+                raise
+            await self._failed(request, error)(scope, receive, sending)
+        finally:
+            self._note(scope, status, time.perf_counter() - begun)
+
+    async def _admitted(self, request: Request, receive: Receive) -> Receive:
+        """Return what gives the body of a request that may be answered."""
+        if not self._policy.allows_host(request.headers.get("host", "")):
+            raise RefusedError(421, "wrong-host", "This server is asked as localhost alone.")
+        body = await read_body(receive, request.headers.get("content-length"))
+        is_open = request.url.path.startswith(_OPEN)
+        caller = None if is_open else await self._caller(request)
+        self._check_origin(request, caller)
+        if caller is not None:
+            self._rate.take(caller.counted_as)
+            if caller.session_id and request.method not in _READING:
+                body = await self._check_token(request, caller, body)
+            CURRENT_ASKER.set(caller.asker)
+        elif request.url.path.startswith("/login") and request.method == "POST":
+            self._rate.take(_address(request))
+        request.state.caller = caller
+        request.state.asker = caller and caller.asker
+        return body
+
+    async def _caller(self, request: Request) -> Caller | None:
+        if request.url.path == "/metrics" and self._metrics.is_reader(request):
+            return None
+        try:
+            caller = await self._authentication.caller_of(request)
+        except RefusedError:
+            self._rate.take(_address(request))
+            raise
+        if caller is None:
+            self._rate.take(_address(request))
+            raise RefusedError(
+                401,
+                "not-known",
+                "Say who asks: send a key or a token, or log in.",
+                {"WWW-Authenticate": "Bearer"},
+            )
+        return caller
+
+    def _check_origin(self, request: Request, caller: Caller | None) -> None:
+        """Refuse what another site's page has a browser do in the name of who is logged in."""
+        if request.method in _READING or (caller is not None and not caller.is_ambient):
+            return
+        origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+        is_other = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+        if is_other or site not in (None, "same-origin", "none"):
+            raise RefusedError(403, "other-site", "Another site asked for this; do it here.")
+
+    async def _check_token(self, request: Request, caller: Caller, body: Receive) -> Receive:
+        """Refuse a change by a login without the token of its page."""
+        token = request.headers.get(CSRF_HEADER)
+        if token is None and "urlencoded" in request.headers.get("content-type", ""):
+            message = await body()
+            parts = [message.get("body", b"")]
+            while message.get("more_body"):
+                message = await body()
+                parts.append(message.get("body", b""))
+            whole = b"".join(parts)
+            fields = parse_qs(whole.decode("utf-8", "replace"), max_num_fields=1000)
+            token = fields.get(CSRF_FIELD, [""])[-1]
+            body = _once(whole, body)
+        if not self._authentication.sessions.is_own(token or "", caller.session_id):
+            raise RefusedError(403, "no-token", "This page is out of date; load it again.")
+        return body
+
+    def _failed(self, request: Request, error: Exception) -> Response:
+        is_page = request.method == "GET" and wants_page(request)
+        if is_page and isinstance(error, RefusedError) and error.problem.status == 401:
+            there = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            return RedirectResponse(f"/login?next={quote(there[:2000], safe='')}", 303)
+        return respond(request, error)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count a request, and log it by its route: a path or a query may name a table."""
+        route = getattr(scope.get("route"), "path_format", None) or getattr(
+            scope.get("route"), "path", "-"
+        )
+        self._metrics.note(scope["method"], str(route), status, seconds)
+        access_log.info("%s %s %s %.1f ms", scope["method"][:10], route, status, 1000 * seconds)
+
+
+def _once(whole: bytes, receive: Receive) -> Receive:
+    """Return what gives a body that was read, then what comes after it."""
+    messages: list[Message] = [{"type": "http.request", "body": whole, "more_body": False}]
+
+    async def again() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return again
+
+
+def _address(request: Request) -> str:
+    return f"address {request.client.host if request.client else '-'}"
+
+
+def csrf_token(request: Request) -> str:
+    """Return the token that the forms and scripts of a page send with a change."""
+    caller: Caller | None = request.state.caller
+    authentication: Authentication = request.app.state.authentication
+    return authentication.sessions.csrf_token(caller.session_id if caller else "")

@@ -1,0 +1,79 @@
+"""Whether the server lives, whether it can answer, and what it counts."""
+
+import logging
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
+
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.web.dependencies import Desk
+from pneuma_assets.web.metrics import Metrics
+from pneuma_assets.web.pool import PooledRoute
+from pneuma_assets.web.problems import RefusedError, documented
+
+logger = logging.getLogger(__name__)
+
+router = APIRouter(tags=["operation"], route_class=PooledRoute)
+
+
+class Alive(BaseModel):
+    """The process answers."""
+
+    status: str = Field(examples=["alive"])
+
+
+class Ready(BaseModel):
+    """Whether questions can be answered, and what is missing."""
+
+    status: str = Field(examples=["ready"])
+    missing: list[str] = Field(examples=[["index"]], description="`index` or `state`.")
+
+
+@router.get("/healthz", operation_id="is_alive", summary="Whether the process answers")
+async def alive() -> Alive:
+    """Answer without looking at anything."""
+    return Alive(status="alive")
+
+
+@router.get(
+    "/readyz",
+    operation_id="is_ready",
+    summary="Whether questions can be answered",
+    responses={503: {"model": Ready, "description": "A part is missing."}},
+)
+def ready(desk: Desk, response: Response) -> Ready:
+    """Name the part that is missing, without saying where it lies."""
+    missing = []
+    for part, look in (("index", desk.query_engine), ("state", desk.known_tables)):
+        try:
+            look()
+        except PneumaError as error:
+            logger.warning("not ready: %s: %s", part, error)
+            missing.append(part)
+    response.status_code = 503 if missing else 200
+    return Ready(status="not ready" if missing else "ready", missing=missing)
+
+
+@router.get(
+    "/metrics",
+    operation_id="read_metrics",
+    summary="Figures for Prometheus",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {}}}, **documented()},
+)
+async def metrics(request: Request) -> Response:
+    """Return counts and times, to operators and to who has the token of `web.metrics_token_env`."""
+    figures: Metrics = request.app.state.metrics
+    asker = request.state.asker
+    if asker is not None and not asker.is_operator:
+        raise RefusedError(403, "operators-only", "Only who operates this server sees that.")
+    return Response(figures.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def warm_up(desk: Workspace) -> None:
+    """Open what the first question would open."""
+    try:
+        desk.query_engine()
+    except PneumaError as error:
+        logger.warning("nothing can be asked yet: %s", error)

@@ -1,0 +1,117 @@
+"""Logging in and out in a browser: by a key, or at the provider."""
+
+import secrets
+from html import escape
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Query, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from pneuma_assets.web.authentication import Authentication
+from pneuma_assets.web.problems import RefusedError
+
+router = APIRouter(include_in_schema=False)
+
+_CALLBACK = "/login/callback"
+
+
+@router.get("/login")
+async def show(request: Request, next: str = "/") -> Response:  # noqa: A002 (as the address says)
+    """Show how one can log in; one who need not is sent on."""
+    if request.app.state.policy.is_local:
+        return RedirectResponse(_own_path(next), 303)
+    return _form(request, next, "", 200)
+
+
+@router.post("/login")
+async def by_key(
+    request: Request,
+    key: Annotated[str, Form(max_length=1000)] = "",
+    next: Annotated[str, Form(max_length=4000)] = "/",  # noqa: A002
+) -> Response:
+    """Log in by an API key."""
+    authentication: Authentication = request.app.state.authentication
+    found = await authentication.by_key(key.strip())
+    if found is None:
+        return _form(request, next, "This key is wrong, has run out, or was revoked.", 403)
+    response = RedirectResponse(_own_path(next), 303)
+    authentication.sessions.begin(response, {"key": found[1]})
+    return response
+
+
+@router.get("/login/provider")
+async def at_provider(request: Request, next: str = "/") -> Response:  # noqa: A002
+    """Send the browser to the provider."""
+    authentication: Authentication = request.app.state.authentication
+    provider = authentication.provider
+    if provider is None:
+        raise RefusedError(404, "unknown", "No provider signs people in here; log in by a key.")
+    url, kept = await provider.begin_login(_callback_of(request))
+    response = RedirectResponse(url, 303)
+    authentication.sessions.begin_login(response, {**kept, "next": _own_path(next)[:500]})
+    return response
+
+
+@router.get(_CALLBACK)
+async def returned(
+    request: Request,
+    state: Annotated[str, Query(max_length=200)] = "",
+    code: Annotated[str, Query(max_length=4000)] = "",
+) -> Response:
+    """Log in who comes back from the provider."""
+    authentication: Authentication = request.app.state.authentication
+    provider, sessions = authentication.provider, authentication.sessions
+    kept = sessions.login_of(request)
+    is_mine = kept is not None and secrets.compare_digest(state.encode(), kept["state"].encode())
+    if provider is None or kept is None or not is_mine or not code:
+        raise RefusedError(
+            403, "login-failed", "The login was not begun here, or too long ago; log in again."
+        )
+    asker = await provider.end_login(kept, code, _callback_of(request))
+    response = RedirectResponse(_own_path(str(kept["next"])), 303)
+    names = [asker.name] if asker.readers is None else list(asker.readers)
+    sessions.begin(response, {"name": asker.name, "readers": names})
+    sessions.end(response, "pneuma-login")
+    return response
+
+
+@router.post("/logout")
+async def log_out(request: Request) -> Response:
+    """End the login of this browser."""
+    response = RedirectResponse("/login", 303)
+    request.app.state.authentication.sessions.end(response, "pneuma-session")
+    return response
+
+
+def _callback_of(request: Request) -> str:
+    base = request.app.state.settings.base_url or str(request.base_url)
+    return f"{base.rstrip('/')}{_CALLBACK}"
+
+
+def _own_path(there: str) -> str:
+    """Return a path of this server; whatever else was given leads to its first page."""
+    is_own = there.startswith("/") and there[1:2] not in ("/", "\\") and there.isprintable()
+    return there if is_own else "/"
+
+
+def _form(request: Request, there: str, problem: str, status: int) -> Response:
+    """Return the form; the page's own looks replace it where they are there."""
+    render = getattr(request.app.state, "render_login", None)
+    has_provider = request.app.state.authentication.provider is not None
+    if render is not None:
+        page: Response = render(request, _own_path(there), problem, has_provider, status)
+        return page
+    onward = escape(_own_path(there))
+    told = f"<p role=alert>{escape(problem)}</p>" if problem else ""
+    link = (
+        f'<p><a href="/login/provider?next={quote(onward)}">Log in</a></p>' if has_provider else ""
+    )
+    body = (
+        "<!doctype html><html lang=en><title>Log in</title><h1>Log in</h1>"
+        f"{told}{link}<form method=post action=/login>"
+        f'<input type=hidden name=next value="{onward}">'
+        "<label>Key <input name=key type=password autocomplete=current-password required></label> "
+        "<button>Log in</button></form></html>"
+    )
+    return HTMLResponse(body, status)

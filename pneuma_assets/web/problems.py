@@ -1,0 +1,151 @@
+"""What went wrong, as RFC 9457 says it: for programs as JSON, for the page as one object."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from pneuma_assets.core.errors import (
+    ConfigError,
+    ModelError,
+    PneumaError,
+    QueryError,
+    SearchIndexError,
+    SqlFailedError,
+    SqlRefusedError,
+    StateError,
+)
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a request was not answered.
+
+    Attributes:
+        status: The HTTP status.
+        detail: What to do about it, in plain language.
+        code: A short name for programs.
+        errors: What is wrong with each part of the request.
+        headers: Of the response.
+    """
+
+    status: int
+    detail: str
+    code: str
+    errors: tuple[Mapping[str, Any], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The name of the status."""
+        return HTTPStatus(self.status).phrase
+
+
+class ProblemModel(BaseModel):
+    """Problem details (RFC 9457)."""
+
+    type: str = Field("about:blank", description="Always `about:blank`: `code` tells them apart.")
+    title: str = Field(examples=["Not Found"])
+    status: int = Field(examples=[404])
+    detail: str = Field(examples=["unknown table 'lake/rain'; did you mean lake/rainfall?"])
+    code: str = Field(examples=["unknown"])
+    errors: list[dict[str, Any]] | None = Field(None, description="What is wrong, part by part.")
+
+
+class RefusedError(Exception):
+    """Ends a request with a problem."""
+
+    def __init__(
+        self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.problem = Problem(status, detail, code, headers=headers or {})
+
+
+_AWAY = "tell who operates this server; its log says why"
+_BY_KIND: Sequence[tuple[type[PneumaError], int, str, str]] = (
+    (QueryError, 422, "question", ""),
+    (ConfigError, 404, "unknown", ""),
+    (SqlRefusedError, 422, "statement-refused", ""),
+    (SqlFailedError, 422, "statement-failed", ""),
+    (ModelError, 503, "model-away", f"The language model or encoder is not available; {_AWAY}."),
+    (StateError, 503, "state-away", f"The state is not available; {_AWAY}."),
+    (SearchIndexError, 503, "index-away", f"The search index is not available; {_AWAY}."),
+)
+"""Of the server's own trouble the log alone has the message, which names files and hosts."""
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return what is told of an error; of what nobody expected, the log alone has the text."""
+    if isinstance(error, RefusedError):
+        return error.problem
+    if isinstance(error, RequestValidationError):
+        return _invalid(error)
+    if isinstance(error, HTTPException):
+        code = HTTPStatus(error.status_code).name.lower().replace("_", "-")
+        return Problem(error.status_code, str(error.detail), code, headers=error.headers or {})
+    for kind, status, code, said in _BY_KIND:
+        if isinstance(error, kind):
+            if said:
+                logger.warning("%s: %s", code, error)
+            return Problem(status, said or str(error), code)
+    logger.error("a request failed", exc_info=error)
+    return Problem(500, f"This failed unexpectedly; {_AWAY}.", "failed")
+
+
+def _invalid(error: RequestValidationError) -> Problem:
+    """Say what is wrong with which part, without repeating what was given."""
+    errors = tuple(
+        {"where": ".".join(str(part) for part in one["loc"])[:200], "what": one["msg"][:500]}
+        for one in error.errors()[:20]
+    )
+    first = f"{errors[0]['where']}: {errors[0]['what']}" if errors else "is not as it should be"
+    return Problem(422, first, "invalid", errors)
+
+
+def problem_response(problem: Problem) -> Response:
+    """Return the response for programs."""
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": problem.detail,
+        "code": problem.code,
+    }
+    if problem.errors:
+        body["errors"] = [dict(one) for one in problem.errors]
+    return JSONResponse(body, problem.status, dict(problem.headers), MEDIA_TYPE)
+
+
+def respond(request: Request, error: Exception) -> Response:
+    """Return the response to a request that failed: a page for a browser, JSON for a program."""
+    problem = problem_of(error)
+    render = getattr(request.app.state, "render_problem", None)
+    if render is not None and wants_page(request):
+        page: Response = render(request, problem)
+        return page
+    return problem_response(problem)
+
+
+def wants_page(request: Request) -> bool:
+    """Tell whether a person looks at a page, so that errors are shown on one."""
+    is_page = not request.url.path.startswith(("/api/", "/mcp", "/metrics", "/healthz", "/readyz"))
+    return is_page and "text/html" in request.headers.get("accept", "")
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the problems of a route for its OpenAPI description, with those of all routes."""
+    every = sorted({*statuses, 401, 403, 422, 429, 503})
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {one: {"description": HTTPStatus(one).phrase, "content": content} for one in every}

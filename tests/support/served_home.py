@@ -1,0 +1,61 @@
+"""A small deployment of three sources with readers of their own, and servers of it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.web.app import create_app
+from pneuma_assets.web.policy import Policy
+from pneuma_assets.workspace import open_workspace
+
+LAKE: Mapping[str, str] = {
+    "open/nature/penguins.csv": "species,island,mass\n"
+    + "".join(f"{one},Dream,{3000 + at}\n" for at, one in enumerate(["Adelie", "Gentoo"] * 30)),
+    "open/nature/rivers.csv": "river,length\nDanube,2850\nRhine,1230\n",
+    "finance/salaries.csv": "payslip,zloty\nmonthly wages,5000\n",
+    "vault/keys.csv": "passphrase,xylophone\nvolga,1\n",
+}
+FILE = """
+home: home
+sources:
+  - {type: folder, name: open, path: lake/open}
+  - {type: folder, name: finance, path: lake/finance, readers: [finance]}
+  - {type: folder, name: vault, path: lake/vault, readers: []}
+"""
+SECRET = "s" * 40
+
+
+def make_home(folder: Path, more: str = "") -> Path:
+    """Write and index a deployment in a folder, and return its file; the word encoder is in use."""
+    for name, text in LAKE.items():
+        file = folder / "lake" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    file = folder / "pneuma.yaml"
+    file.write_text(FILE + more)
+    with open_workspace(config=file) as workspace:
+        workspace.index()
+    return file
+
+
+def loaded_from(file: Path) -> LoadedDeployment:
+    return load_deployment(config=file, environ={})
+
+
+def local_app(file: Path) -> FastAPI:
+    """A server of one person, who need prove nothing."""
+    return create_app(loaded_from(file), Policy(True, False, SECRET), {})
+
+
+def guarded_app(file: Path, environ: Mapping[str, str] | None = None) -> FastAPI:
+    """A server that wants keys or tokens, reached by http."""
+    return create_app(loaded_from(file), Policy(False, False, SECRET), environ or {})
+
+
+def client_of(app: FastAPI, **headers: str) -> TestClient:
+    return TestClient(
+        app, base_url="http://localhost", headers=headers, raise_server_exceptions=False
+    )
