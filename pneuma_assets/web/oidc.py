@@ -92,7 +92,7 @@ class Provider:
             ) from error
         claims = await self._claims(token, self.client_id)
         asker = None
-        if claims is not None and secrets.compare_digest(str(claims.get("nonce")), kept["nonce"]):
+        if claims is not None and claims.get("nonce") == kept["nonce"]:
             asker = self._asker_of(claims)
         if asker is None:
             raise RefusedError(
