@@ -13,7 +13,7 @@ import pytest
 from sqlglot import exp
 
 from pneuma_assets.core.answers.guard import checked
-from pneuma_assets.core.answers.run_duckdb import Given, RunBounds, run
+from pneuma_assets.core.answers.run_duckdb import Given, RunBounds, run, run_to_arrow
 from pneuma_assets.core.answers.statements import Checked, ReadTable
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableChangedError
 from pneuma_assets.core.sources.base import StatementRows
@@ -328,3 +328,40 @@ def test_the_process_holds_alone(case, folder):
     assert (held, SECRET in said.replace(sql, "")) == (case.holds[DUCKDB], False), said
     assert sorted(folder.iterdir()) == before
     assert (folder / "file.csv").read_text() == f"secret\n{SECRET}\n"
+
+
+def test_rows_come_as_arrow_of_the_types_that_they_have():
+    table = ReadTable("odd", ("n", "price", "day", "at", "word"))
+    columns = {
+        "n": pa.array([2**40, None]),
+        "price": [decimal.Decimal("1.10"), None],
+        "day": [datetime.date(1999, 12, 31), None],
+        "at": pa.array([datetime.datetime(2020, 1, 2, 3, 4, 5, 6), None]),
+        "word": ["Zürich", None],
+    }
+    given = [Given(table, [pa.record_batch(columns)])]
+    sql = "SELECT *, sum(n) OVER () AS total, INTERVAL 1 DAY AS odd FROM odd ORDER BY n"
+    found, more = run_to_arrow(checked(sql, [table], "duckdb", 5), given)
+    assert not more
+    assert found.select(table.columns).to_pydict() == pa.table(columns).to_pydict()
+    assert [str(one) for one in found.schema.types[-2:]] == ["int64", "string"]
+    assert found.column("total").to_pylist() == [2**40, 2**40]
+
+
+def test_arrow_is_bounded_in_rows_and_bytes_and_without_rows_has_its_columns():
+    few = checked("SELECT n FROM numbers ORDER BY n", [NUMBERS], "duckdb", 3)
+    found, more = run_to_arrow(few, numbers())
+    assert (found.to_pydict(), more) == ({"n": [0, 1, 2]}, True)
+    none = checked("SELECT n FROM numbers WHERE n < 0", [NUMBERS], "duckdb", 3)
+    assert run_to_arrow(none, numbers())[0].schema.names == ["n"]
+    large = checked("SELECT lpad('x', 999, 'x') AS x FROM numbers", [NUMBERS], "duckdb", 10_000)
+    with pytest.raises(SqlStoppedError, match="1,000,000 bytes together"):
+        run_to_arrow(large, numbers(10_000), RunBounds(result_bytes=1_000_000))
+
+
+def test_what_asks_for_arrow_reaches_no_file_either(tmp_path):
+    file = tmp_path / "out.parquet"
+    for hostile in (f"COPY (SELECT 1 AS n) TO '{file}'", "SELECT * FROM '/etc/passwd'"):
+        with pytest.raises(SqlFailedError):
+            run_to_arrow(unchecked(hostile), numbers())
+    assert not file.exists()

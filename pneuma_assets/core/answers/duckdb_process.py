@@ -4,7 +4,8 @@ Run as `python -I FILE`, FILE being this one, with DuckDB and Arrow and nothing 
 request of JSON comes on standard input: the statement, its tables as numbers of open files, and
 bounds. An empty line goes to standard output when its seconds begin, and then one of these:
 `{"columns": [...], "rows": [[CELL]], "more": BOOL}`, `{"error": TEXT}` or
-`{"stopped": TEXT}`.
+`{"stopped": TEXT}`. A request with the number of a file for the result has the rows written there
+as Arrow, up to one more than are wanted, and is answered by `{"written": BYTES}`.
 
 The statement sees those tables and nothing else: DuckDB reads no file (Arrow does, before the
 statement is known to it), reaches nothing, changes no setting, and runs one SELECT.
@@ -48,6 +49,16 @@ _AS_JSON = frozenset({
     "ubigint", "float", "double", "varchar", "blob", "list", "array", "struct", "map",
 })  # fmt: skip
 """Types whose cells JSON has, or of which it can have the parts; of others it has DuckDB's text."""
+_AS_ARROW = _AS_JSON | {
+    "date", "time", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns",
+    "timestamp with time zone", "decimal",
+}  # fmt: skip
+"""Types that Arrow has as DuckDB does."""
+_LARGE = frozenset({"hugeint", "uhugeint"})
+"""Types of sums of whole numbers: Arrow has none, and decimals of 38 digits cannot be multiplied."""
+_ARROW_ROWS = 10_000
+_ENDS = 65_536
+"""Bytes for what stands around the rows in a stream of Arrow: the schema, and its end."""
 _WHOLE = re.compile(r"U?HUGEINT|BIGNUM|DECIMAL\([0-9]+,0\)")
 """Types of whole numbers of any size."""
 
@@ -93,12 +104,15 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     if [one.type for one in statements] != [duckdb.StatementType.SELECT]:
         raise ValueError("it is not one SELECT")
     found = connection.sql(statements[0].query)
+    # Outside the statement, so that sorting keeps no more rows than are wanted.
+    limited = found.limit(request["rows"] + 1)
+    if "result" in request:
+        return {"written": _written(limited, request)}
     cells = (
         f"#{at}" if kind.id in _AS_JSON else f"CAST(#{at} AS VARCHAR)"
         for at, kind in enumerate(found.types, 1)
     )
-    # Outside the statement, so that sorting keeps no more rows than are wanted.
-    rows = found.limit(request["rows"] + 1).project(", ".join(cells))
+    rows = limited.project(", ".join(cells))
     whole = [_WHOLE.fullmatch(str(kind)) is not None for kind in found.types]
     return {"columns": list(found.columns), **_bounded(rows, whole, request)}
 
@@ -135,6 +149,27 @@ def _bounded(found: Any, whole: Sequence[bool], request: Mapping[str, Any]) -> d
         ]
         rows += [list(row) for row in zip(*columns, strict=True)]
     return {"rows": rows[: request["rows"]], "more": len(rows) > request["rows"]}
+
+
+def _written(limited: Any, request: Mapping[str, Any]) -> int:
+    """Write rows as Arrow into the file for the result, which grows no more; return the bytes."""
+    import pyarrow as pa
+
+    cells = []
+    for at, (name, kind) in enumerate(zip(limited.columns, limited.types, strict=True), 1):
+        other = "BIGINT" if kind.id in _LARGE else "VARCHAR"
+        cell = f"#{at}" if kind.id in _AS_ARROW else f"CAST(#{at} AS {other})"
+        cells.append(f"{cell} AS {_TYPES.quoted(name)}")
+    reader = limited.project(", ".join(cells)).to_arrow_reader(_ARROW_ROWS)
+    sink = pa.FixedSizeBufferWriter(pa.py_buffer(mmap.mmap(request["result"], request["bytes"])))
+    left = request["bytes"] - _ENDS
+    with pa.ipc.new_stream(sink, reader.schema) as writer:
+        for batch in reader:
+            left -= pa.ipc.get_record_batch_size(batch)
+            if left < 0:
+                raise _StoppedError(f"its rows are larger than {request['bytes']:,} bytes together")
+            writer.write_batch(batch)
+    return int(sink.tell())
 
 
 def _plain(cell: Any) -> Any:

@@ -5,12 +5,14 @@ environment, writes no file, and is ended at bounds of time, memory and size.
 """
 
 import json
+import mmap
 import os
 import select
+import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import chain
@@ -92,6 +94,38 @@ def run(checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds(
         SqlStoppedError: It or its tables are beyond a bound.
         TableChangedError: A table has not the columns any more that it was indexed with.
     """
+    with _request(checked, given, bounds) as request:
+        return _rows(_asked(request))
+
+
+def run_to_arrow(
+    checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds()
+) -> tuple[pa.Table, bool]:
+    """Return the rows that a statement gives as Arrow, and whether there are others.
+
+    They stay in a file without a name, which the system reads as they are used. Of types that are
+    DuckDB's alone cells are text; whole numbers have up to 64 bits.
+
+    Raises:
+        SqlFailedError: As of `run`, also of a whole number that is larger.
+    """
+    with _request(checked, given, bounds) as request, _nameless_file() as file:
+        # As large as it may become: the process writes to it in memory alone, and may write no
+        # file.
+        file.truncate(bounds.result_bytes)
+        reply = _checked_reply(_asked({**request, "result": file.fileno()}))
+        rows = mmap.mmap(file.fileno(), int(reply["written"]), access=mmap.ACCESS_READ)
+    with pa.ipc.open_stream(pa.BufferReader(rows)) as stream:
+        table = stream.read_all()
+    table.validate(full=True)
+    return table.slice(0, checked.most_rows), table.num_rows > checked.most_rows
+
+
+@contextmanager
+def _request(
+    checked: Checked, given: Sequence[Given], bounds: RunBounds
+) -> Iterator[dict[str, Any]]:
+    """Yield what the process is asked; it is given the rows of the tables in open files."""
     with ExitStack() as stack:
         left, tables = bounds.input_bytes, []
         for one in given:
@@ -99,7 +133,7 @@ def run(checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds(
             table, size = _written(one, checked, file, left)
             tables.append(table)
             left -= size
-        request = {
+        yield {
             "sql": checked.sql,
             "nulls": (*NULLS, *_NO_DAYS),
             "tables": tables,
@@ -109,7 +143,6 @@ def run(checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds(
             "buffers": bounds.memory // 2,
             "seconds": bounds.seconds,
         }
-        return _rows(_asked(request))
 
 
 def _nameless_file() -> IO[bytes]:
@@ -196,7 +229,10 @@ def _asked(request: Mapping[str, Any]) -> dict[str, Any]:
                 bufsize=0,
                 cwd="/",
                 env=environment,
-                pass_fds=[table["file"] for table in request["tables"]],
+                pass_fds=[
+                    *(table["file"] for table in request["tables"]),
+                    *([request["result"]] if "result" in request else ()),
+                ],
             )
         except OSError as error:
             raise SqlFailedError(
@@ -217,17 +253,24 @@ def _answered(process: "subprocess.Popen[bytes]", seconds: float) -> dict[str, A
         said, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired as error:
         raise SqlStoppedError(f"it takes more than {seconds:g} s; ask for less") from error
+    if process.returncode == -signal.SIGBUS:
+        raise SqlStoppedError("the folder for temporary files has no room left for its rows")
     if process.returncode:
         raise SqlStoppedError("it takes too much memory, and its process was ended; ask for less")
     reply: dict[str, Any] = json.loads(said)
     return reply
 
 
-def _rows(reply: Mapping[str, Any]) -> StatementRows:
+def _checked_reply(reply: dict[str, Any]) -> dict[str, Any]:
     if "stopped" in reply:
         raise SqlStoppedError(f"{reply['stopped']}; ask for less")
     if "error" in reply:
         raise SqlFailedError(one_line(reply["error"], _WORDS))
+    return reply
+
+
+def _rows(reply: dict[str, Any]) -> StatementRows:
+    _checked_reply(reply)
     return StatementRows(tuple(reply["columns"]), tuple(map(tuple, reply["rows"])), reply["more"])
 
 
