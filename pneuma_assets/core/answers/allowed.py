@@ -82,7 +82,7 @@ NAMED_FUNCTIONS = {
         "geometric_mean entropy mad max_by min_by sem gcd lcm isfinite century decade millennium "
         "isodow isoyear yearweek weekday era epoch_us epoch_ns to_days to_months to_years "
         "to_weeks to_hours to_minutes to_seconds instr suffix prefix ucase lcase "
-        "quarter bool_and bool_or row"
+        "quarter bool_and bool_or row try_strptime"
     ),
     "postgres": _words(
         "age make_date make_time make_timestamp make_timestamptz isfinite div gcd lcm scale "
@@ -121,7 +121,7 @@ ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.With: frozenset({"expressions"}),
     exp.Star: frozenset(),
     exp.Cast: frozenset({"this", "to"}),
-    exp.TryCast: frozenset({"this", "to", "requires_string"}),
+    exp.TryCast: frozenset({"this", "to", "requires_string", "safe"}),
 }
 """What may be set of a part of a statement; whatever else is set is a clause that is refused."""
 

@@ -55,7 +55,7 @@ _AS_ARROW = _AS_JSON | {
 }  # fmt: skip
 """Types that Arrow has as DuckDB does."""
 _LARGE = frozenset({"hugeint", "uhugeint"})
-"""Types of sums of whole numbers: Arrow has none, and decimals of 38 digits cannot be multiplied."""
+"""Of sums of whole numbers. Arrow would have decimals of 38 digits, which cannot be multiplied."""
 _ARROW_ROWS = 10_000
 _ENDS = 65_536
 """Bytes for what stands around the rows in a stream of Arrow: the schema, and its end."""

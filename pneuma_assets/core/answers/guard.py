@@ -109,7 +109,9 @@ def _check_parts(tree: exp.Expr, dialect: str) -> None:
 
 
 def _check_kind(node: exp.Expr, dialect: str) -> None:
-    if isinstance(node, exp.Func):
+    if isinstance(node, exp.TryCast) and dialect == "postgres":
+        refuse(Guard.SYNTAX, "PostgreSQL has no TRY_CAST; cast only what is of the type")
+    elif isinstance(node, exp.Func):
         _check_function(node, dialect)
     elif isinstance(node, exp.ObjectIdentifier) or (
         isinstance(node, exp.DataType) and node.this not in TYPES

@@ -108,6 +108,7 @@ def test_a_limit_stays_as_it_is(limit):
         ("SELECT shop.lower(name) FROM people", Guard.FUNCTION, "leave that out"),
         ("SELECT name FROM people LIMIT (SELECT 5)", Guard.SYNTAX, "whole number"),
         ("SELECT id FROM people QUALIFY rank() OVER (ORDER BY id) = 1", Guard.SYNTAX, "no QUALIFY"),
+        ("SELECT TRY_CAST(name AS date) FROM people", Guard.SYNTAX, "no TRY_CAST"),
         ("SELECT p.city FROM people p SEMI JOIN cities c ON true", Guard.SYNTAX, "a join is none"),
         ("SELECT name FROM people p, LATERAL (SELECT 1) q", Guard.SYNTAX, "LATERAL"),
         ("SELECT name FROM people TABLESAMPLE SYSTEM (1)", Guard.SYNTAX, "SAMPLE may not"),
@@ -122,6 +123,17 @@ def test_a_refusal_says_what_to_do(sql, guard, said):
     with pytest.raises(SqlRefusedError, match=re.escape(said)) as caught:
         checked(sql, TABLES, "postgres", 10)
     assert caught.value.guard == guard
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        'SELECT TRY_CAST("people"."name" AS DATE) AS "d" FROM "shop"."people"',
+        """SELECT TRY_STRPTIME("people"."name", '%d.%m.%Y') AS "d" FROM "shop"."people\"""",
+    ],
+)
+def test_duckdb_may_try_casts(sql):
+    assert checked(sql, TABLES, "duckdb", 10).sql == sql
 
 
 def test_a_name_of_with_is_known_from_there_on_alone():
