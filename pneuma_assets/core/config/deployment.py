@@ -41,6 +41,7 @@ from pneuma_assets.core.config.sections import (
     StateChoice,
     StateConfig,
 )
+from pneuma_assets.core.config.seek import SeekConfig
 from pneuma_assets.core.config.source_kinds import AnySource
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.config.values import DeploymentName, LocalPath
@@ -66,6 +67,7 @@ class Deployment(Section):
     index: IndexConfig = IndexConfig()
     query: QueryConfig = QueryConfig()
     answers: AnswersConfig = AnswersConfig()
+    seek: SeekConfig = SeekConfig()
     indexing: IndexingConfig = IndexingConfig()
     limits: LimitsConfig = LimitsConfig()
     lineage: LineageConfig = LineageConfig()
@@ -86,6 +88,7 @@ class Deployment(Section):
             "narration": self.narration.model,
             "judge": self.judge.model,
             "answers": self.answers.model,
+            "seek": self.seek.model,
         }
         absent = [f"{name}: {one.absence}" for name, one in used.items() if one and one.absence]
         models = absent or (self.narration.notice, self.answers.notice)

@@ -1,9 +1,9 @@
 """The contracts every language model and every encoder keep."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pneuma_assets.core.tables import Vector
 
@@ -24,6 +24,53 @@ class Generation:
     text: str
     problem: str | None = None
     whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model says in a conversation.
+
+    Attributes:
+        text: JSON of the form that was asked for, if the model keeps to it.
+        read: Tokens that it read, as the back end counts them; None where that does not tell.
+        written: Tokens that it wrote, likewise.
+        whole: False where the limit on tokens cut the answer off.
+    """
+
+    text: str
+    read: int | None = None
+    written: int | None = None
+    whole: bool = True
+
+
+Message = Mapping[str, str]
+"""What is said in a conversation: `role` (`system`, `user` or `assistant`) and `content`."""
+
+
+@runtime_checkable
+class ConversingModel(Protocol):
+    """A language model that answers conversations with JSON of a given form."""
+
+    @property
+    def name(self) -> str:
+        """Identifies model and weights."""
+        ...
+
+    def converse(
+        self, messages: Sequence[Message], schema: Mapping[str, Any], max_new_tokens: int
+    ) -> Reply:
+        """Return the answer to a conversation, bound to a JSON schema where the back end can.
+
+        What it says may still be of another form: whoever asks checks that.
+
+        Raises:
+            ModelError: The model is missing or fails, or refuses this conversation.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free what the model holds; the object is not used afterwards."""
+        ...
 
 
 class LanguageModel(Protocol):

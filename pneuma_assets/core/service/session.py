@@ -75,6 +75,12 @@ class QuerySession(Closing):
         config = self._loaded.deployment.answers.model
         return None if config is None else self._model("answers_model", config)
 
+    @property
+    def seek_model(self) -> "LanguageModel | None":
+        """The model that conducts conversations; None where the deployment names none."""
+        config = self._loaded.deployment.seek.model
+        return None if config is None else self._model("seek_model", config)
+
     def _model(self, name: str, config: ModelConfig) -> "LanguageModel":
         from pneuma_assets.core.models.language.registry import open_language_model
 

@@ -8,12 +8,13 @@ does it, by itself after a while.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.key_values import get_all, get_json, put_all, put_json
 from pneuma_assets.core.store.removals import OF_TABLE
 from pneuma_assets.core.store.schema import (
+    conversation_cells,
     delete_by,
     delete_of_tables,
     narrations,
@@ -90,6 +91,7 @@ class Privacy(StorePart):
             return
         with self._db.write() as connection:
             delete_of_tables(connection, table_ids, *OF_TABLE)
+            connection.execute(delete(conversation_cells))  # whichever of them read these tables
             delete_by(connection, problems.c.subject, table_ids)
             update_rows(connection, table_ids, THERE, **values)
             put_json(self._db, _PAGES, sorted({*self.pages_to_wipe(), *table_ids}))

@@ -293,6 +293,35 @@ access_keys = _table(
     *(Column(name, Real) for name in ("expires_at", "revoked_at", "used_at")),
 )
 """Of an API key's secret the hash alone; `readers` is a JSON list."""
+conversations = _table(
+    "conversations",
+    *(_key("conversation_id"), _text("title"), _text("author")),
+    *(_real("created_at"), _real("updated_at")),
+    Index("conversations_by_author", "author", "updated_at"),
+)
+conversation_events = _table(
+    "conversation_events",
+    *(_key("conversation_id"), Column("number", Integer, primary_key=True)),
+    *(_real("at"), _text("kind"), _text("data")),
+    rowid=True,
+)
+"""What happened in conversations, in order; nothing is changed, and all goes with the whole."""
+conversation_cells = _table(
+    "conversation_cells",
+    *(_key("conversation_id"), Column("number", Integer, primary_key=True), _text("data")),
+    rowid=True,
+)
+"""Rows that an event showed, which are forgotten where rules of privacy hide more."""
+conversation_files = _table(
+    "conversation_files", *(_key("conversation_id"), _key("name"), _data("data")), rowid=True
+)
+"""Tables that people brought, as Parquet."""
+knowledge = _table(
+    "knowledge",
+    *(_key("knowledge_id"), _text("text"), _text("tables"), _text("author")),
+    *(_real("said_at"), _text("conversation_id")),
+)
+"""What people said in conversations and let others use; `tables` is a JSON list of ids."""
 
 manifests = _table("manifests", _key("name"), _data("packed"), metadata=SHARED, rowid=True)
 embeddings = _table(

@@ -8,6 +8,7 @@ from pneuma_assets.core.config.sections import StateConfig
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.access import Access
 from pneuma_assets.core.store.asset_keys import OwnedAssetKeys
+from pneuma_assets.core.store.conversations import Conversations
 from pneuma_assets.core.store.dagster_manifest_places import Folder, Place, Server
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.descriptions import Descriptions
@@ -22,6 +23,7 @@ from pneuma_assets.core.store.embeddings import (
 )
 from pneuma_assets.core.store.joins import Joins
 from pneuma_assets.core.store.keys import AccessKeys
+from pneuma_assets.core.store.knowledge import KnowledgeStore
 from pneuma_assets.core.store.listings import Listings
 from pneuma_assets.core.store.narrations import NarrationCache
 from pneuma_assets.core.store.postgresql_database import PostgreSQL, PostgreSQLDatabase, server_of
@@ -81,6 +83,8 @@ class Store(Closing):
         self.questions = Questions(self._db)
         self.keys = AccessKeys(self._db)
         self.usage = Usage(self._db, self.embeddings)
+        self.conversations = Conversations(self._db)
+        self.knowledge = KnowledgeStore(self._db)
 
     def now(self) -> float:
         """Return the time, in seconds since 1970, by the clock that all who share this go by."""

@@ -20,6 +20,7 @@ from pneuma_assets.core.store.schema import (
     answers,
     corrections,
     join_verdicts,
+    knowledge,
     upsert,
     user_contexts,
 )
@@ -27,7 +28,7 @@ from pneuma_assets.core.store.schema import (
 logger = logging.getLogger(__name__)
 
 FILE_NAME = "said.jsonl"
-SAID = (user_contexts, corrections, join_verdicts, answers)
+SAID = (user_contexts, corrections, join_verdicts, answers, knowledge)
 _TABLES = {table.name: table for table in SAID}
 
 

@@ -1,6 +1,6 @@
 """Language models in GGUF files, run in this process by llama.cpp's own server engine."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.hardware import usable_cores
-from pneuma_assets.core.models.base import Generation, with_size
+from pneuma_assets.core.models.base import Generation, Message, Reply, with_size
 from pneuma_assets.core.models.language.answers import (
     cautious,
     cut_at,
@@ -85,6 +85,33 @@ class LlamaCppModel:
             share = yes_share((entry["token"], entry["logprob"]) for entry in first)
             answers[index] = share or 0.0
         return answers
+
+    def converse(
+        self, messages: Sequence[Message], schema: Mapping[str, Any], max_new_tokens: int
+    ) -> Reply:
+        """Return the answer to a conversation, which a grammar binds to the schema.
+
+        Raises:
+            ModelError: The conversation is longer than the window, or the model fails.
+        """
+        reply = self._server.handle_chat_completions(
+            {
+                "messages": list(messages),
+                "temperature": 0.0,
+                "cache_prompt": True,
+                "max_tokens": max_new_tokens,
+                "response_format": {"type": "json_schema", "json_schema": {"schema": schema}},
+            }
+        )
+        if (error := reply.get("error")) is not None:
+            raise ModelError(f"llama.cpp cannot answer: {error.get('message', error)}")
+        choice, usage = reply["choices"][0], reply.get("usage") or {}
+        return Reply(
+            choice["message"]["content"] or "",
+            usage.get("prompt_tokens"),
+            usage.get("completion_tokens"),
+            choice["finish_reason"] != "length",
+        )
 
     def close(self) -> None:
         """Free the memory that the model holds; the object is not used afterwards."""

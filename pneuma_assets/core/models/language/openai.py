@@ -1,14 +1,14 @@
 """Any endpoint that speaks OpenAI's chat completions: vLLM, TGI, llama.cpp, Ollama, OpenAI."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import extra_for
-from pneuma_assets.core.models.base import Generation
+from pneuma_assets.core.models.base import Generation, Message, Reply
 from pneuma_assets.core.models.language.answers import (
     cautious,
     cut_at,
@@ -20,6 +20,7 @@ from pneuma_assets.core.models.language.answers import (
 
 if TYPE_CHECKING:
     from openai import OpenAI
+    from openai.types.chat import ChatCompletion
     from openai.types.chat.chat_completion import Choice
 
 T = TypeVar("T")
@@ -76,6 +77,7 @@ class OpenAIModel:
         self._timeout_seconds = timeout_seconds
         self._retries = retries
         self._shows_probabilities = True
+        self._forms: Sequence[_Form] = (_by_schema, _by_tool, _in_words)
 
     @property
     def name(self) -> str:
@@ -125,6 +127,35 @@ class OpenAIModel:
             self._complete(_HARMLESS, max_tokens=1)
         return [answers[index] for index in range(len(prompts))]
 
+    def converse(
+        self, messages: Sequence[Message], schema: Mapping[str, Any], max_new_tokens: int
+    ) -> Reply:
+        """Return the answer to a conversation, as JSON of a schema where the endpoint binds it.
+
+        An endpoint that refuses JSON schemas is asked by a tool call, and one that refuses that
+        in plain words; what it takes is remembered.
+
+        Raises:
+            ModelError: The endpoint does not answer, or refuses each of these.
+        """
+        for skipped, form in enumerate(self._forms):
+            try:
+                said = self._completion(messages, max_tokens=max_new_tokens, **form(schema))
+            except _RefusedError as error:
+                refused = error
+                continue
+            self._forms = self._forms[skipped:]
+            choice, usage = said.choices[0], said.usage
+            calls = choice.message.tool_calls or ()
+            called = next((one.function.arguments for one in calls if one.type == "function"), None)
+            return Reply(
+                called if called is not None else choice.message.content or "",
+                None if usage is None else usage.prompt_tokens,
+                None if usage is None else usage.completion_tokens,
+                choice.finish_reason != "length",
+            )
+        raise refused
+
     def close(self) -> None:
         """Close the connections; the object is not used afterwards."""
         client = self.__dict__.pop("_client", None)
@@ -154,14 +185,18 @@ class OpenAIModel:
         return answer
 
     def _complete(self, prompt: str, **options: Any) -> "Choice":
+        """Ask one prompt."""
+        return self._completion([{"role": "user", "content": prompt}], **options).choices[0]
+
+    def _completion(self, messages: Sequence[Message], **options: Any) -> "ChatCompletion":
         """Ask for one completion and turn the client's errors into this project's."""
         client = self._client  # says what to install, where nothing can be imported
         import openai
 
         try:
-            completion = client.chat.completions.create(
+            completion: ChatCompletion = client.chat.completions.create(
                 model=self._model,
-                messages=[{"role": "user", "content": prompt}],
+                messages=cast("Any", list(messages)),
                 temperature=0.0,
                 **options,
             )
@@ -183,10 +218,9 @@ class OpenAIModel:
             ) from None
         if not completion.choices:
             raise ModelError(f"{self._where} sent an answer without a choice; see its log")
-        choice: Choice = completion.choices[0]
-        if choice.finish_reason == "content_filter":
+        if completion.choices[0].finish_reason == "content_filter":
             raise _RefusedError(f"{self._where} refuses: its content filter took the answer")
-        return choice
+        return completion
 
     @cached_property
     def _client(self) -> "OpenAI":
@@ -207,6 +241,25 @@ class OpenAIModel:
     def _without_key(self, error: Exception) -> str:
         text = str(error).replace(self._api_key, "***") if self._api_key else str(error)
         return " ".join(text.split())[:300]
+
+
+def _by_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    bound = {"name": "reply", "schema": schema}
+    return {"response_format": {"type": "json_schema", "json_schema": bound}}
+
+
+def _by_tool(schema: Mapping[str, Any]) -> dict[str, Any]:
+    tool = {"type": "function", "function": {"name": "reply", "parameters": schema}}
+    choice = {"type": "function", "function": {"name": "reply"}}
+    return {"tools": [tool], "tool_choice": choice}
+
+
+def _in_words(_: Mapping[str, Any]) -> dict[str, Any]:
+    return {}
+
+
+_Form = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""How an endpoint is bound to a form, or, where it knows none, is not."""
 
 
 class _RefusedError(ModelError):

@@ -1,0 +1,287 @@
+"""A conversation as its events tell it: versions of the state, messages, turns, what was spent.
+
+Nothing here is kept beside the events, so that a process which is killed loses nothing that was
+said and does nothing twice: whoever opens the conversation next sees where it stands.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.seek.state import State, read_state
+from pneuma_assets.core.store.conversations import NewEvent, SavedConversation, SavedEvent
+
+
+class Kind(StrEnum):
+    """What an event is of."""
+
+    PERSON = "person"
+    """Somebody says something: `text`, `key` (of the request), `agrees` (to which proposal)."""
+    ASSISTANT = "assistant"
+    """The turn ends: `text`, `questions`, `next_steps`, `by` (`model` or `system`), `findings`."""
+    ACTION = "action"
+    """The model does something: `action`, `outcome`, `failed`, `found`."""
+    STATE = "state"
+    """The state is another: `state`, `by`, `reason`, `back_to` (the version that is taken back)."""
+    MADE = "made"
+    """Tables of T are made: `digest`, `tables`; the cells have sample rows and findings."""
+    RESULT = "result"
+    """Queries are run: `digest`, `queries`; the cells have rows and findings."""
+    ACCEPTED = "accepted"
+    """The person accepts the state of `version`."""
+    BUDGET = "budget"
+    """The person grants as much again, from here on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the model of a conversation took."""
+
+    requests: int = 0
+    read: int = 0
+    written: int = 0
+    seconds: float = 0.0
+    cost: float = 0.0
+
+    def __add__(self, other: "Spent") -> "Spent":
+        """Return both together."""
+        return Spent(*(getattr(self, n) + getattr(other, n) for n in self.__slots__))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A state that was in force.
+
+    Attributes:
+        number: Of versions, from 1; 0 is the empty state.
+        event: Which event set it.
+        by: A person's name, or `model NAME`, or `static pipeline`.
+        reason: Why, one line.
+        before: The version that was in force before it, to which an undo goes back.
+        state: It.
+    """
+
+    number: int
+    event: int
+    by: str
+    reason: str
+    before: int
+    state: State
+
+
+_EMPTY = Version(0, 0, "", "", 0, State())
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What happened in a conversation so far."""
+
+    saved: SavedConversation
+    events: tuple[SavedEvent, ...]
+
+    @property
+    def conversation_id(self) -> str:
+        """Names it."""
+        return self.saved.conversation_id
+
+    @property
+    def last(self) -> int:
+        """The number of its last event; 0 where there is none."""
+        return self.events[-1].number if self.events else 0
+
+    def of(self, *kinds: Kind) -> Iterator[SavedEvent]:
+        """Yield its events of these kinds."""
+        return (one for one in self.events if one.kind in kinds)
+
+    @cached_property
+    def _told(self) -> tuple[tuple[Version, ...], Version]:
+        """All versions, and the one in force."""
+        versions, current = [_EMPTY], _EMPTY
+        for event in self.of(Kind.STATE):
+            data = event.data
+            if (back := data.get("back_to")) is not None:
+                current = versions[min(int(back), len(versions) - 1)]
+                continue
+            state = State.model_validate(data["state"])
+            said = data.get("by", ""), data.get("reason", "")
+            current = Version(len(versions), event.number, *said, current.number, state)
+            versions.append(current)
+        return tuple(versions), current
+
+    @property
+    def versions(self) -> tuple[Version, ...]:
+        """All states that were in force, the empty one first."""
+        return self._told[0]
+
+    @property
+    def version(self) -> Version:
+        """The state that is in force now, and what it came from."""
+        return self._told[1]
+
+    @property
+    def state(self) -> State:
+        """(T, Q) now."""
+        return self.version.state
+
+    @property
+    def turn(self) -> tuple[SavedEvent, ...]:
+        """The events behind what the person said last, that first; empty where that is answered."""
+        for place in range(len(self.events) - 1, -1, -1):
+            kind = self.events[place].kind
+            if kind == Kind.ASSISTANT:
+                return ()
+            if kind == Kind.PERSON:
+                return self.events[place:]
+        return ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the person waits for an answer."""
+        return bool(self.turn)
+
+    @property
+    def proposal(self) -> str:
+        """Names what a person agrees to: the sources, and T without how it is made; Q is free."""
+        return digest(_needed(self.state))
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether the person agreed to the proposal as it is now."""
+        mine = self.proposal
+        return any(one.data.get("agrees") == mine for one in self.of(Kind.PERSON, Kind.ACCEPTED))
+
+    @property
+    def making(self) -> str:
+        """Names how T is made: of another one, what was made before is not what is meant."""
+        state = self.state
+        return digest([*map(_dumped, state.sources), *map(_dumped, state.tables)])
+
+    def shown(self, kind: Kind) -> SavedEvent | None:
+        """Return the last of what was made, or of results, if it is of the state as it is now."""
+        wanted = self.making if kind == Kind.MADE else digest(_dumped(self.state))
+        found = [one for one in self.of(kind) if one.data.get("digest") == wanted]
+        return found[-1] if found else None
+
+    @property
+    def spent(self) -> Spent:
+        """What the model took since the person last granted a budget."""
+        granted = max((one.number for one in self.of(Kind.BUDGET)), default=0)
+        return sum((_spent(one) for one in self.events if one.number > granted), Spent())
+
+    @property
+    def found(self) -> tuple[Mapping[str, Any], ...]:
+        """What was retrieved, each once, in the order in which it was found first."""
+        met: dict[str, Mapping[str, Any]] = {}
+        for event in self.of(Kind.ACTION):
+            for one in event.data.get("found", ()):
+                met.setdefault(f"{one['kind']} {one['id']}", one)
+        return tuple(met.values())
+
+    @property
+    def accepted(self) -> Version | None:
+        """The version that the person accepted, if it is the one in force."""
+        return (
+            self.version
+            if any(one.data.get("version") == self.version.number for one in self.of(Kind.ACCEPTED))
+            else None
+        )
+
+    def told(self, key: str) -> bool:
+        """Tell whether a request of the person, by the key that it came with, was heard before."""
+        return any(one.data.get("key") == key for one in self.of(Kind.PERSON))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it for JSON."""
+        head = {name: getattr(self.saved, name) for name in self.saved.__slots__}
+        events = [
+            {"number": e.number, "at": e.at, "kind": e.kind, **e.data, "cells": e.cells}
+            for e in self.events
+        ]
+        return {**head, "state": _dumped(self.state), "spent": self.spent.to_dict(),
+                "is_open": self.is_open, "events": events}  # fmt: skip
+
+
+def _needed(state: State) -> list[Any]:
+    tables = ({**_dumped(one), "steps": None} for one in state.tables)
+    return [*map(_dumped, state.sources), *tables]
+
+
+def _dumped(part: Any) -> dict[str, Any]:
+    dumped: dict[str, Any] = part.model_dump(mode="json", exclude_defaults=True)
+    return dumped
+
+
+def digest(value: Any) -> str:
+    """Return a name of some JSON that another has only by accident."""
+    text = json.dumps(value, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _spent(event: SavedEvent) -> Spent:
+    given = event.data.get("spent") or {}
+    return Spent(**{name: given[name] for name in Spent.__slots__ if name in given})
+
+
+def state_event(state: State, by: str, reason: str = "") -> NewEvent:
+    """Return the event by which a state is in force."""
+    return NewEvent(Kind.STATE, {"state": _dumped(state), "by": by, "reason": reason})
+
+
+def undo_event(conversation: Conversation, by: str) -> NewEvent:
+    """Return the event by which the version before the one in force is so again.
+
+    Raises:
+        NothingToUndoError: There is none.
+    """
+    if not conversation.version.number:
+        raise NothingToUndoError("The state is as it was at first; there is nothing to undo.")
+    return NewEvent(Kind.STATE, {"back_to": conversation.version.before, "by": by})
+
+
+def edited(conversation: Conversation, given: str | Mapping[str, Any], by: str) -> NewEvent | None:
+    """Return the event by which what somebody wrote is the state; None where it is that already.
+
+    Raises:
+        StateInvalidError: It cannot be.
+    """
+    state = read_state(given if isinstance(given, str) else dict(given))
+    return None if state == conversation.state else state_event(state, by, "edited by hand")
+
+
+class NothingToUndoError(PneumaError):
+    """No version stands before the one in force."""
+
+
+_ASSENT = re.compile(
+    r"(?:(?:yes|y|ok|okay|sure|agreed|i agree|please|confirm|confirmed|go ahead|go|do|proceed|"
+    r"materiali[sz]e|run|make|it|that|this|looks good|that is right|now)(?: |$))+"
+)
+"""Of nothing but such words a yes consists."""
+_LONGEST_ASSENT = 80
+
+
+def agrees(text: str) -> bool:
+    """Tell whether a person's words, as a whole, say yes to what was proposed; never a model's."""
+    words = "".join(sign if sign.isalnum() else " " for sign in text.casefold())
+    return _ASSENT.fullmatch(" ".join(words.split())[:_LONGEST_ASSENT]) is not None
+
+
+def closing(text: str, *, by: str = "system", **more: Any) -> NewEvent:
+    """Return the event that ends a turn with a message to the person."""
+    return NewEvent(Kind.ASSISTANT, {"text": text, "by": by, **more})
+
+
+def messages(conversation: Conversation) -> Sequence[tuple[str, str]]:
+    """Return who said what, in order: `person` or `assistant`."""
+    said = conversation.of(Kind.PERSON, Kind.ASSISTANT)
+    return [(one.kind, str(one.data.get("text", ""))) for one in said]
