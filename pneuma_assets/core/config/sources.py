@@ -81,6 +81,14 @@ class SourceConfig(Section):
         return None
 
     @property
+    def sql_dialect(self) -> str | None:
+        """What sqlglot calls the SQL by which people read its tables, '' for plain SQL.
+
+        None: its tables are no database's.
+        """
+        return None
+
+    @property
     def spells_types(self) -> str | None:
         """What SQLAlchemy calls the engine whose types its columns have while cells come as text.
 

@@ -269,9 +269,10 @@ class QueryEngine:
         if not asked:
             return []
         self._names.check(where)
+        named = where.tables
         if among is not None:
             where = replace(where, tables=tuple(among))
-        answers = self._answers(asked, options, parts, where, of_family)
+        answers = self._answers(asked, options, parts, where, of_family, named)
         if not any(one.results for one in answers) and not self._index.list_tables(where.readers):
             if where.readers is not None:  # whether there are others is not theirs to know
                 raise QueryError(
@@ -328,6 +329,7 @@ class QueryEngine:
         parts: Parts,
         where: IndexFilter,
         of_family: int,
+        named: Sequence[str],
     ) -> list[Found]:
         vectors = parts.vectors(asked, options.alpha)
         remembered = parts.remembered(asked, vectors)
@@ -335,7 +337,9 @@ class QueryEngine:
         most = max(options.k, min(options.k + rejected, MOST_CANDIDATES // options.n))
         wanted = options.model_copy(update={"k": most})
         queries = [IndexQuery(*pair) for pair in zip(asked, vectors, strict=True)]
-        found = parts.judged(lambda model: self._search(queries, wanted, model, where, of_family))
+        found = parts.judged(
+            lambda model: self._search(queries, wanted, model, where, of_family, named)
+        )
         pairs = zip(found, remembered, strict=True)
         return [with_verdicts(one, said, options.k) for one, said in pairs]
 
@@ -346,6 +350,7 @@ class QueryEngine:
         model: LanguageModel | None,
         where: IndexFilter,
         of_family: int,
+        named: Sequence[str],
     ) -> list[Found]:
         k, n, alpha = options.k, options.n, options.alpha
         if alpha is not None:
@@ -360,7 +365,7 @@ class QueryEngine:
             )
             for one in queries
         ]
-        return self._table_search.answer(queries, options, model, where, of_family)
+        return self._table_search.answer(queries, options, model, where, of_family, named)
 
     def _needed(
         self,

@@ -37,13 +37,15 @@ from pneuma_assets.core.tables import TableFacts
 class Reranker:
     """Ranks the tables of an index as the options of a question have it.
 
-    `of_family` is how many members of a family are left in a ranking.
+    `of_family` is how many members of a family are left in a ranking; `named` are tables that the
+    asker names, which are asked for by themselves, and not as members of a family or as copies.
     """
 
     index: SearchIndex
     options: QueryOptions
     where: IndexFilter
     of_family: int = 1
+    named: Sequence[str] = ()
 
     def rank(
         self, queries: Sequence[IndexQuery], proposals: Sequence[Proposal]
@@ -82,7 +84,7 @@ class Reranker:
         every = sorted(set().union(*names))
         members = self.index.members(every, self.where) if every else {}
         return [
-            Families.of(query.text or "", {name: members[name] for name in some}, self.where.tables)
+            Families.of(query.text or "", {name: members[name] for name in some}, self.named)
             for query, some in zip(queries, names, strict=True)
         ]
 
@@ -96,7 +98,7 @@ class Reranker:
     ) -> list[RankedTable]:
         words = dict.fromkeys(self.index.analyzer.question_terms(question))
         ranked = rank_tables(found, self.options.weights, proposal.side, words)
-        asked = Asked(question, self.where.tables)
+        asked = Asked(question, self.named)
         trusted = with_trust(ranked, facts, self.options.trust)
         alone = collapse_copies(trusted, facts, asked)
         folded = families.fold(alone, facts, self.of_family)

@@ -56,15 +56,16 @@ class TableSearch:
         judge: LanguageModel | None,
         where: IndexFilter,
         of_family: int = 1,
+        named: Sequence[str] = (),
     ) -> list[Found]:
-        """Return up to `k` tables for each query, which has text, vector and evidence.
+        """Return up to `k` tables for each query, which has text, evidence and perhaps a vector.
 
-        Of each family, so many are results of their own.
+        Of each family, `of_family` are results of their own; tables `named` always are.
         """
         k, n = options.k, options.n
         proposed = retrieve_candidates(self.index, queries, k, n, where)
         proposals = spread(self.index, queries, proposed, k, where)
-        ranked = Reranker(self.index, options, where, of_family).rank(queries, proposals)
+        ranked = Reranker(self.index, options, where, of_family, named).rank(queries, proposals)
         most = max(n * k if judge else k, MOST)
         shown = [[*one[:most], *sorted(one, key=_by_question)[:MOST]] for one in ranked]
         found = []

@@ -62,18 +62,18 @@ class TableCard(_AsDict):
     source: str
     schema: str
     name: str
-    format: str
-    comment: str
-    rows: int | None
-    columns: int | None
-    updated_at: str | None
-    owners: tuple[str, ...]
-    documented: float
-    feeds: int
-    queries: float | None
-    state: str
-    copy_of: str | None
-    family: str | None
+    format: str = ""
+    comment: str = ""
+    rows: int | None = None
+    columns: int | None = None
+    updated_at: str | None = None
+    owners: tuple[str, ...] = ()
+    documented: float = 0.0
+    feeds: int = 0
+    queries: float | None = None
+    state: str = "indexed"
+    copy_of: str | None = None
+    family: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

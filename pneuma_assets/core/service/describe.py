@@ -1,13 +1,14 @@
 """Descriptions of tables and columns: people's corrections, and texts that they add."""
 
 import getpass
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.describe.columns import WRITTEN, added_descriptions
 from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.service.seen import check_table, seen_tables
 from pneuma_assets.core.tables import Description, Provenance, Table, source_of
 from pneuma_assets.core.text.safe import one_line, printable
 from pneuma_assets.core.text.suggest import check_known, check_text, nearest
@@ -60,7 +61,12 @@ class ColumnDescription:
 
 
 def correct(
-    store: "Store", table_id: str, column: str | None, text: str | None, author: str | None
+    store: "Store",
+    table_id: str,
+    column: str | None,
+    text: str | None,
+    author: str | None,
+    readers: Sequence[str] | None = None,
 ) -> None:
     """Let people's words stand for a table or column; None only rejects what others say.
 
@@ -74,7 +80,7 @@ def correct(
             raise ConfigError("a description needs a text; to have none shown, reject what is said")
         if len(text.strip().splitlines()) > 1:
             raise ConfigError("a description is one line; to say more, add a context")
-    check_table(store, table_id)
+    check_table(store, table_id, readers)
     if column is not None:
         check_text("the column", column, ConfigError)
         table = next(iter(store.tables.profiles([table_id])), None)
@@ -96,9 +102,15 @@ def check_column(table_id: str, column: str, known: Collection[str], otherwise: 
     )  # fmt: skip
 
 
-def withdraw(store: "Store", deployment: "Deployment", table_id: str, column: str | None) -> None:
+def withdraw(
+    store: "Store",
+    deployment: "Deployment",
+    table_id: str,
+    column: str | None,
+    readers: Sequence[str] | None = None,
+) -> None:
     """Take back a correction or rejection; raises `ConfigError` where there is none."""
-    check_text("the table's id", table_id, ConfigError)
+    _check_seen(store, table_id, readers)
     if column is not None:
         check_text("the column", column, ConfigError)
     if store.withdraw_correction(table_id, column):
@@ -113,7 +125,7 @@ def withdraw(store: "Store", deployment: "Deployment", table_id: str, column: st
 
 
 def descriptions_of(
-    store: "Store", deployment: "Deployment", table_id: str
+    store: "Store", deployment: "Deployment", table_id: str, readers: Sequence[str] | None = None
 ) -> list[ColumnDescription]:
     """Return what is said of a table and then of each column, as the next run indexes it.
 
@@ -124,11 +136,11 @@ def descriptions_of(
     """
     from pneuma_assets.core.store.descriptions import table_description
 
-    check_text("the table's id", table_id, ConfigError)
+    _check_seen(store, table_id, readers)
     corrections = store.descriptions.corrections([table_id])
     if not corrections:
         check_table(store, table_id)
-    is_listed = table_id in store.tables.known()
+    is_listed = store.tables.record(table_id) is not None
     table = next(iter(store.tables.profiles([table_id] if is_listed else [])), None)
     written = store.documents.beginnings([table_id]).get(table_id, ())
     comment, read = ("", ()) if table is None else (table.comment, table.columns)
@@ -150,10 +162,17 @@ def descriptions_of(
     ]
 
 
-def corrections_of(store: "Store", deployment: "Deployment") -> list[ColumnDescription]:
-    """Return all that people corrected or rejected, also of what is not there now."""
+def corrections_of(
+    store: "Store", deployment: "Deployment", readers: Sequence[str] | None = None
+) -> list[ColumnDescription]:
+    """Return all that people corrected or rejected.
+
+    To who may see all, also of what is not there now.
+    """
     corrections = store.descriptions.corrections()
-    listed = {one.table_id for one in corrections}.intersection(store.tables.listed())
+    listed = {one.table_id for one in corrections} & seen_tables(store, readers)
+    if readers is not None:
+        corrections = [one for one in corrections if one.table_id in listed]
     tables = {table.table_id: table for table in store.tables.profiles(sorted(listed))}
     found = []
     for one in corrections:
@@ -238,17 +257,28 @@ def author_of(given: str | None) -> str:
     return _line("the author", given, MAX_AUTHOR)
 
 
-def add_context(store: "Store", table_id: str, name: str, text: str) -> None:
+def _check_seen(store: "Store", table_id: str, readers: Sequence[str] | None) -> None:
+    """Check a table's id; to who may see all, what is kept of one that is gone is told, too."""
+    check_text("the table's id", table_id, ConfigError)
+    if readers is not None:
+        check_table(store, table_id, readers)
+
+
+def add_context(
+    store: "Store", table_id: str, name: str, text: str, readers: Sequence[str] | None = None
+) -> None:
     """Add a text about a table, in the place of one of its name (`Workspace.add_context`)."""
     check_text("the name", name, ConfigError)
     check_text("the text", text, ConfigError)
-    check_table(store, table_id)
+    check_table(store, table_id, readers)
     store.add_context(table_id, name, text)
 
 
-def remove_context(store: "Store", table_id: str, name: str) -> None:
+def remove_context(
+    store: "Store", table_id: str, name: str, readers: Sequence[str] | None = None
+) -> None:
     """Take back a text that was added to a table; raises `ConfigError` where there is none."""
-    check_text("the table's id", table_id, ConfigError)
+    _check_seen(store, table_id, readers)
     check_text("the name", name, ConfigError)
     if store.remove_context(table_id, name):
         return
@@ -257,24 +287,15 @@ def remove_context(store: "Store", table_id: str, name: str) -> None:
     raise ConfigError(f"{table_id} has no added text '{name}'{near}")
 
 
-def contexts_of(store: "Store", table_id: str) -> "list[UserContext]":
+def contexts_of(
+    store: "Store", table_id: str, readers: Sequence[str] | None = None
+) -> "list[UserContext]":
     """Return what was added to a table, ordered by name; also of a table that is gone."""
-    check_text("the table's id", table_id, ConfigError)
+    _check_seen(store, table_id, readers)
     found = store.documents.user_contexts([table_id])[table_id]
     if not found:
         check_table(store, table_id)
     return found
-
-
-def check_table(store: "Store", table_id: str) -> None:
-    """Raise `ConfigError`, with the nearest ids, where there is no such table."""
-    check_among(table_id, store.tables.listed())
-
-
-def check_among(table_id: str, known: Collection[str]) -> None:
-    """Raise `ConfigError`, with the nearest ids, unless a table is one of these."""
-    check_text("the table's id", table_id, ConfigError)
-    check_known("table", [table_id], known, ConfigError)
 
 
 def hides_names(deployment: "Deployment", table_id: str) -> bool:

@@ -6,16 +6,13 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.pipeline.relate import with_shares
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.service.describe import (
     absent_column,
     author_of,
-    check_among,
-    check_table,
     moment,
 )
-from pneuma_assets.core.service.lineage import seen_tables
+from pneuma_assets.core.service.seen import check_among, check_table, seen_tables
 from pneuma_assets.core.text.suggest import check_known
 
 if TYPE_CHECKING:
@@ -80,10 +77,17 @@ class JudgedJoin:
         return asdict(self)
 
 
-def judged_joins(store: "Store", deployment: "Deployment") -> list[JudgedJoin]:
-    """Return all that people said of joins, also of tables and columns that are not there now."""
-    said = store.joins.verdicts()
-    ids = sorted({table for one in said for table in one.edge.tables} & set(store.tables.listed()))
+def judged_joins(
+    store: "Store", deployment: "Deployment", readers: Sequence[str] | None = None
+) -> list[JudgedJoin]:
+    """Return all that people said of joins.
+
+    To who may see all, also of tables that are not there now; columns need not be there.
+    """
+    said, seen = store.joins.verdicts(), seen_tables(store, readers)
+    if readers is not None:
+        said = [one for one in said if seen.issuperset(one.edge.tables)]
+    ids = sorted({table for one in said for table in one.edge.tables} & seen)
     there = {
         table.table_id: {column.name for column in table.columns}
         for table in store.tables.profiles(ids)
@@ -117,12 +121,25 @@ def joins_of_table(store: "Store", table_id: str, readers: Sequence[str] | None)
     """
     seen = seen_tables(store, readers)
     check_among(table_id, seen)
+    return joins_among(store, table_id, seen)
+
+
+def joins_among(store: "Store", table_id: str, seen: set[str]) -> list[KnownJoin]:
+    """Return the joins of a table with those that the asker may see, the surest first."""
+    from pneuma_assets.core.pipeline.relate import with_shares  # which loads the store
+
     edges = [one for one in store.joins.of_tables([table_id]) if seen.issuperset(one.tables)]
     edges = sorted(with_shares(store, edges), key=attrgetter("doubt"))
     return [_of(table_id, edge) for edge in edges]
 
 
-def judge_join(store: "Store", on: "On", holds: bool | None, author: str | None) -> None:
+def judge_join(
+    store: "Store",
+    on: "On",
+    holds: bool | None,
+    author: str | None,
+    readers: Sequence[str] | None = None,
+) -> None:
     """Keep what somebody says of a join, or take back what was said (None).
 
     Raises:
@@ -130,6 +147,9 @@ def judge_join(store: "Store", on: "On", holds: bool | None, author: str | None)
             are one, or there is nothing to take back.
     """
     table, columns, other, other_columns = on
+    if readers is not None:
+        for one in (table, other):
+            check_table(store, one, readers)
     if holds is None:
         if not store.joins.withdraw(on):
             raise ConfigError(f"nobody has said anything of {_spelled(on)}")

@@ -1,14 +1,13 @@
 """What a table is built from and what is built from it, as far as anybody says so."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pneuma_assets.core.access import names_of_asker
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.lineage.edges import DEPTH, Direction, Edge, Graph
-from pneuma_assets.core.service.describe import check_among
+from pneuma_assets.core.service.seen import check_among, seen_tables
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store
@@ -69,6 +68,19 @@ def lineage_of(
     ways = directions(direction)
     if not isinstance(depth, int) or isinstance(depth, bool) or not 1 <= depth <= MOST_DEPTH:
         raise QueryError(f"depth must be a whole number from 1 to {MOST_DEPTH}, not {depth!r}")
+    return lineage_among(store, table_id, seen, depth, ways, keys=keys)
+
+
+def lineage_among(
+    store: "Store",
+    table_id: str,
+    seen: Set[str],
+    depth: int,
+    ways: Sequence[Direction] = tuple(Direction),
+    *,
+    keys: bool = True,
+) -> list[LinkedTable]:
+    """Return the tables up- and downstream of one by way of those that the asker may see."""
     graph = _graph(store, seen, keys=keys)
     return [one for way in ways for one in _reached(graph, table_id, way, depth)]
 
@@ -116,16 +128,7 @@ def related(
     return replace(where, tables=tuple(sorted(found)))
 
 
-def seen_tables(store: "Store", readers: Sequence[str] | None) -> set[str]:
-    """Return the listed tables that somebody may see."""
-    listed = store.tables.listed()
-    if readers is None:
-        return set(listed)
-    names, whose = set(names_of_asker(readers)), store.edges.readers(listed)
-    return {one for one in listed if (may := whose.get(one)) is None or may & names}
-
-
-def _graph(store: "Store", seen: set[str], *, keys: bool) -> Graph:
+def _graph(store: "Store", seen: Set[str], *, keys: bool) -> Graph:
     return Graph(
         edge
         for edge in store.edges.all()

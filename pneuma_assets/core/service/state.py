@@ -1,8 +1,8 @@
 """The deployment's state: whether there is one, opening and restoring it, and reading it."""
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -101,10 +101,11 @@ def known_tables(loaded: LoadedDeployment, environ: Mapping[str, str]) -> list[s
         return store.tables.listed()
 
 
-class StateReader(Closing):
-    """Reads what questions need of the state, as it is now; for any number of threads.
+class KeptStore(Closing):
+    """The state, kept open between its uses by any number of threads.
 
-    It stays open between questions, and is opened again where its file is another by now.
+    It is opened again where its file is another by now, and closed after the last use that had
+    begun before.
 
     Args:
         loaded: The deployment.
@@ -116,6 +117,46 @@ class StateReader(Closing):
         self._lock = threading.Lock()
         self._store: Shared[Store] = Shared(lambda: open_store(loaded, environ))
         self._identity: tuple[int, int] | None = None
+
+    @contextmanager
+    def use(self) -> "Iterator[Store | None]":
+        """Keep the state open within the block; None where there is none, and none is created.
+
+        Raises:
+            StateError: The state cannot be opened.
+        """
+        with ExitStack() as kept:
+            with self._lock:
+                identity = _identity_of_state(self._loaded)
+                if identity != self._identity:
+                    self._store.retire()
+                    self._identity = identity
+                there = self._store.is_open or has_state(self._loaded, self._environ)
+                store = kept.enter_context(self._store.use()) if there else None
+            yield store
+
+    def current(self) -> "Store":
+        """Return the state, created where there is none; it may be closed at any time."""
+        with self._lock:
+            store = self._store.current()
+            self._identity = self._identity or _identity_of_state(self._loaded)
+            return store
+
+    def close(self) -> None:
+        """Close the state when its last use has ended; a next one opens it."""
+        self._store.retire()
+
+
+class StateReader(Closing):
+    """Reads what questions need of the state, as it is now; for any number of threads.
+
+    Args:
+        loaded: The deployment.
+        environ: Holds the secrets that its file names.
+    """
+
+    def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str]) -> None:
+        self._kept = KeptStore(loaded, environ)
 
     def joins_of(self, table_ids: Collection[str]) -> "list[JoinEdge]":
         """Return the joins of some tables with any; creates nothing.
@@ -159,23 +200,15 @@ class StateReader(Closing):
 
     def close(self) -> None:
         """Close the state when the last question that reads it has ended; a next one opens it."""
-        self._store.retire()
+        self._kept.close()
 
     def _read(self, question: "Callable[[Store], T]", nothing: T) -> T:
         try:
             return self._read_once(question, nothing)
-        except StateError:  # closed meanwhile, or another than it was: seen by opening it
+        except StateError:  # another than it was: seen by opening it
             self.close()
         return self._read_once(question, nothing)
 
     def _read_once(self, question: "Callable[[Store], T]", nothing: T) -> T:
-        with ExitStack() as kept:
-            with self._lock:
-                identity = _identity_of_state(self._loaded)
-                if identity != self._identity:
-                    self._store.retire()
-                    self._identity = identity
-                if not self._store.is_open and not has_state(self._loaded, self._environ):
-                    return nothing
-                store = kept.enter_context(self._store.use())
-            return question(store)
+        with self._kept.use() as store:
+            return nothing if store is None else question(store)

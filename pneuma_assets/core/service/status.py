@@ -98,8 +98,13 @@ def _table_status(record: "TableRecord", causes: Mapping[str, str]) -> TableStat
         record.block_count,
         moment(record.indexed_at),
         causes.get(record.table_id),
-        (*_notes(record), *record.notes),
+        notes_of(record),
     )
+
+
+def notes_of(record: "TableRecord") -> tuple[str, ...]:
+    """Return what to know of a table: of where it stands, then of its reading."""
+    return (*_notes(record), *record.notes)
 
 
 def _notes(record: "TableRecord") -> Iterator[str]:

@@ -1,48 +1,34 @@
 """Everything one deployment consists of, opened when first needed and closed together."""
 
-import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from pneuma_assets.core.closing import Closing, Shared
-from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.errors import ConfigError, StateError
+from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.service import describe, state
-from pneuma_assets.core.service.session import QuerySession
-from pneuma_assets.core.service.status import (
-    Status,
-    check_answerable,
-    no_table_known,
-    read_status,
-)
+from pneuma_assets.core.service.catalog_desk import CatalogDesk
+from pneuma_assets.core.service.seen import check_table, seen_tables
+from pneuma_assets.core.service.status import Status, read_status
 from pneuma_assets.core.text.suggest import check_text
 
 if TYPE_CHECKING:
     from pneuma_assets.core.answers.results import CellAnswer
-    from pneuma_assets.core.index.base import IndexInfo, SearchIndex
-    from pneuma_assets.core.models.base import Encoder
+    from pneuma_assets.core.index.base import IndexInfo
     from pneuma_assets.core.search.groups import GroupResult
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.search.results import TableResult
     from pneuma_assets.core.service.ask import Answer
     from pneuma_assets.core.service.changed import Changed
     from pneuma_assets.core.service.describe import ColumnDescription
-    from pneuma_assets.core.service.engine import Opened
     from pneuma_assets.core.service.joins import JudgedJoin, KnownJoin
     from pneuma_assets.core.service.lineage import LinkedTable
     from pneuma_assets.core.service.sources import SourceCheck
-    from pneuma_assets.core.store import Store
     from pneuma_assets.core.store.documents import UserContext
     from pneuma_assets.core.store.restore import Restored
 
-T = TypeVar("T")
 
-
-class Workspace(Closing):
+class Workspace(CatalogDesk):
     """A deployment ready for use: what the command line, Python and Dagster call.
 
     Nothing is opened before it is needed: reading the status loads no model. Close it, or use it in
@@ -59,13 +45,6 @@ class Workspace(Closing):
     `SearchIndexError` where the index cannot be read; methods about one table raise `ConfigError`
     where there is no such table.
     """
-
-    def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str] | None = None) -> None:
-        self.loaded = loaded
-        self._environ = os.environ if environ is None else environ
-        self._stack = ExitStack()
-        self._sessions: Shared[QuerySession] = Shared(self._new_session)
-        self._closed = False
 
     def ask(
         self,
@@ -193,13 +172,18 @@ class Workspace(Closing):
         """Return by which columns a table can be joined with others, the surest first."""
         from pneuma_assets.core.service.joins import joins_of_table
 
-        return joins_of_table(self._known_store(), table_id, readers)
+        with self._known_store() as store:
+            return joins_of_table(store, table_id, readers)
 
-    def judged_joins(self) -> "list[JudgedJoin]":
-        """Return all joins that people confirmed or rejected, also of what has left since."""
+    def judged_joins(self, *, readers: Sequence[str] | None = None) -> "list[JudgedJoin]":
+        """Return all joins that people confirmed or rejected.
+
+        To who may see all, also of what has left since.
+        """
         from pneuma_assets.core.service.joins import judged_joins
 
-        return judged_joins(self._known_store(), self.loaded.deployment)
+        with self._known_store() as store:
+            return judged_joins(store, self.loaded.deployment, readers)
 
     def judge_join(
         self,
@@ -210,6 +194,7 @@ class Workspace(Closing):
         *,
         holds: bool | None,
         author: str | None = None,
+        readers: Sequence[str] | None = None,
     ) -> None:
         """Confirm or reject that tables can be joined by these columns; None removes the verdict.
 
@@ -222,7 +207,8 @@ class Workspace(Closing):
         from pneuma_assets.core.service.joins import judge_join
 
         edge = (table_id, tuple(columns), other, tuple(other_columns))
-        judge_join(self._known_store(), edge, holds, author)
+        with self._known_store() as store:
+            judge_join(store, edge, holds, author, readers)
 
     def query_engine(self) -> "QueryEngine":
         """Return what answers questions over the current index.
@@ -268,34 +254,49 @@ class Workspace(Closing):
         """
         from pneuma_assets.core.service.changed import note_changed
 
-        return note_changed(
-            self.loaded, self._known_store(), tables, sources=sources, reason=reason
-        )
+        with self._known_store() as store:
+            return note_changed(self.loaded, store, tables, sources=sources, reason=reason)
 
-    def add_context(self, table_id: str, name: str, text: str) -> None:
+    def add_context(
+        self, table_id: str, name: str, text: str, *, readers: Sequence[str] | None = None
+    ) -> None:
         """Add a text about a table; searchable after the next run.
 
         Args:
             table_id: The table.
             name: Label of the text; reusing a label replaces its text.
             text: At most 200,000 characters.
+            readers: Who adds it.
 
         Raises:
             ConfigError: There is no such table, or name or text is not text.
             StateError: Name or text is empty, or the text too long.
         """
-        describe.add_context(self._known_store(), table_id, name, text)
+        with self._known_store() as store:
+            describe.add_context(store, table_id, name, text, readers)
 
-    def remove_context(self, table_id: str, name: str) -> None:
+    def remove_context(
+        self, table_id: str, name: str, *, readers: Sequence[str] | None = None
+    ) -> None:
         """Remove a text that was added to a table; raises `ConfigError` where there is none."""
-        describe.remove_context(self._known_store(), table_id, name)
+        with self._known_store() as store:
+            describe.remove_context(store, table_id, name, readers)
 
-    def contexts(self, table_id: str) -> "list[UserContext]":
+    def contexts(
+        self, table_id: str, *, readers: Sequence[str] | None = None
+    ) -> "list[UserContext]":
         """Return the texts that were added to a table, ordered by name."""
-        return describe.contexts_of(self._known_store(), table_id)
+        with self._known_store() as store:
+            return describe.contexts_of(store, table_id, readers)
 
     def describe(
-        self, table_id: str, column: str | None, text: str, *, author: str | None = None
+        self,
+        table_id: str,
+        column: str | None,
+        text: str,
+        *,
+        author: str | None = None,
+        readers: Sequence[str] | None = None,
     ) -> None:
         """Describe a column, or with None the table, in the place of every other description.
 
@@ -306,30 +307,45 @@ class Workspace(Closing):
             ConfigError: There is no such table or column, or text or author cannot be stored.
         """
         check_text("the text", text, ConfigError)
-        describe.correct(self._known_store(), table_id, column, text, author)
+        with self._known_store() as store:
+            describe.correct(store, table_id, column, text, author, readers)
 
-    def reject(self, table_id: str, column: str | None, *, author: str | None = None) -> None:
+    def reject(
+        self,
+        table_id: str,
+        column: str | None,
+        *,
+        author: str | None = None,
+        readers: Sequence[str] | None = None,
+    ) -> None:
         """Show and index no description by models, values or documents of a column or table.
 
         Its name stands in, and what people wrote in the table itself, until `withdraw` or
         `describe`. Raises what `describe` raises.
         """
-        describe.correct(self._known_store(), table_id, column, None, author)
+        with self._known_store() as store:
+            describe.correct(store, table_id, column, None, author, readers)
 
-    def withdraw(self, table_id: str, column: str | None) -> None:
+    def withdraw(
+        self, table_id: str, column: str | None, *, readers: Sequence[str] | None = None
+    ) -> None:
         """Remove a correction or rejection, also of what has left; raises if there is none."""
-        describe.withdraw(self._known_store(), self.loaded.deployment, table_id, column)
+        with self._known_store() as store:
+            describe.withdraw(store, self.loaded.deployment, table_id, column, readers)
 
-    def descriptions(self, table_id: str | None = None) -> "list[ColumnDescription]":
+    def descriptions(
+        self, table_id: str | None = None, *, readers: Sequence[str] | None = None
+    ) -> "list[ColumnDescription]":
         """Return the descriptions of a table and each of its columns, with author and time.
 
         What only the next run can tell is `pending`. Without a table: all corrections and
-        rejections, also of what has left.
+        rejections; to who may see all, also of what has left.
         """
-        store, deployment = self._known_store(), self.loaded.deployment
-        if table_id is not None:
-            return describe.descriptions_of(store, deployment, table_id)
-        return describe.corrections_of(store, deployment)
+        deployment = self.loaded.deployment
+        with self._known_store() as store:
+            if table_id is not None:
+                return describe.descriptions_of(store, deployment, table_id, readers)
+            return describe.corrections_of(store, deployment, readers)
 
     def lineage(
         self,
@@ -355,8 +371,8 @@ class Workspace(Closing):
         """
         from pneuma_assets.core.service.lineage import lineage_of
 
-        store = self._known_store()
-        return lineage_of(store, table_id, direction, depth, keys=keys, readers=readers)
+        with self._known_store() as store:
+            return lineage_of(store, table_id, direction, depth, keys=keys, readers=readers)
 
     def openlineage(self, table_id: str | None = None) -> Iterator[str]:
         """Yield OpenLineage events, each one line of JSON, of one table or of all with lineage.
@@ -366,10 +382,15 @@ class Workspace(Closing):
         """
         from pneuma_assets.core.service.openlineage import openlineage_events
 
-        store = self._known_store()
         if table_id is not None:
-            describe.check_table(store, table_id)
-        return openlineage_events(store, self.loaded.deployment, table_id)
+            with self._known_store() as store:
+                check_table(store, table_id)
+
+        def events() -> Iterator[str]:
+            with self._known_store() as store:
+                yield from openlineage_events(store, self.loaded.deployment, table_id)
+
+        return events()
 
     def related(
         self,
@@ -392,11 +413,14 @@ class Workspace(Closing):
         from pneuma_assets.core.service.lineage import related
 
         above, below = ([one] if one is not None else [] for one in (upstream_of, downstream_of))
-        return related(self._known_store(), above, below, where)
+        with self._known_store() as store:
+            return related(store, above, below, where)
 
-    def known_tables(self) -> list[str]:
+    def known_tables(self, *, readers: Sequence[str] | None = None) -> list[str]:
         """Return the ids of the tables that were listed, indexed or not; creates nothing."""
-        return state.known_tables(self.loaded, self._environ)
+        self._check_open()
+        with self._stores.use() as store:
+            return [] if store is None else sorted(seen_tables(store, readers))
 
     def check_sources(self) -> "list[SourceCheck]":
         """Return of each source where it is, and whether and how many tables it lists now."""
@@ -445,82 +469,3 @@ class Workspace(Closing):
         return copy_between(
             config, source, target, self.loaded.home, self._environ, replace=replace
         )
-
-    @cached_property
-    def store(self) -> "Store":
-        """The project's own state; created where there is none."""
-        self._check_open()
-        return self._stack.enter_context(state.open_store(self.loaded, self._environ))
-
-    @property
-    def encoder(self) -> "Encoder":
-        """The configured sentence encoder."""
-        if "_encoder" not in self.__dict__:
-            self._check_open()
-        return self._encoder
-
-    @cached_property
-    def _encoder(self) -> "Encoder":
-        from pneuma_assets.core.models.encoder.encoder import open_encoder
-
-        return open_encoder(self.loaded.deployment.encoder)
-
-    @property
-    def search_index(self) -> "SearchIndex":
-        """The search index, for asking; never created.
-
-        It is opened with the configured encoder, or else with the one that built it.
-        """
-        return self._current.index
-
-    def release(self) -> None:
-        """Close the store now, and index and models; the next call opens them again.
-
-        Questions that other threads are asking go on: what these need is closed with the last one.
-        """
-        self._sessions.retire()
-        self._stack.close()
-        self.__dict__.pop("store", None)
-
-    def close(self) -> None:
-        """Close whatever was opened, for good, as `release` does; again, it does nothing."""
-        self._closed = True
-        self.release()
-
-    @property
-    def _session(self) -> QuerySession:
-        return self._sessions.current()
-
-    def _new_session(self) -> QuerySession:
-        self._check_open()
-        return QuerySession(self.loaded, self._environ, lambda: self._encoder)
-
-    @contextmanager
-    def _asking(self) -> Iterator[QuerySession]:
-        """Yield what a question needs, and keep it open until it has ended."""
-        self._check_open()
-        with self._sessions.use() as session:
-            check_answerable(self.loaded)
-            yield session
-
-    def _ask(self, question: "Callable[[QueryEngine], T]") -> T:
-        with self._asking() as session:
-            return session.engine.ask(question)
-
-    def _check_open(self) -> None:
-        """Raise `StateError` after `close`: what would be opened now, nobody would close."""
-        if self._closed:
-            raise StateError("This workspace is closed; open another.")
-
-    @property
-    def _current(self) -> "Opened":
-        """What answers questions now."""
-        self._check_open()
-        check_answerable(self.loaded)
-        return self._session.engine.current()
-
-    def _known_store(self) -> "Store":
-        """Open the store; raises `ConfigError` where nothing was ever listed."""
-        if not state.has_state(self.loaded, self._environ):
-            raise no_table_known(self.loaded)
-        return self.store

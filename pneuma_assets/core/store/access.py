@@ -101,27 +101,43 @@ def _joined(database: Database) -> dict[str, list[str]]:
 
 
 def usage_of_tables(database: Database) -> dict[str, TableFacts]:
-    """Return of all tables how far they are described, built upon, and queried in their source.
-
-    Sources count queries in units of their own, and over times of their own, and the most queried
-    table has a thousand times as many as most: their logarithms are scaled within the source.
-    """
+    """Return of all tables how far they are described, built upon, and queried in their source."""
     feeds = Edges(database).feeds()
     owned = {row.table_id for row in database.read(_OWNED)}
-    described = {row.table_id: int(row.columns) for row in database.read(_DESCRIBED)}
-    queries: dict[str, dict[str, float]] = {}
-    for row in database.read(_QUERIED):
-        queries.setdefault(row.source, {})[row.table_id] = log1p(max(0.0, row.queries))
-    scaled = {i: one for of_source in queries.values() for i, one in _scaled(of_source).items()}
+    described = described_columns(database)
+    scaled = scaled_queries(database)
     return {
         row.table_id: TableFacts(
             owned=row.table_id in owned,
-            documented=min(1.0, described.get(row.table_id, 0) / max(1, row.column_count or 0)),
+            documented=share_described(described.get(row.table_id, 0), row.column_count),
             feeds=feeds.get(row.table_id, 0),
             queries=scaled.get(row.table_id),
         )
         for row in database.read(_WIDTHS)
     }
+
+
+def share_described(described: int, columns: int | None) -> float:
+    """Return which share of a table's columns people described, from 0 to 1."""
+    return min(1.0, described / max(1, columns or 0))
+
+
+def described_columns(database: Database, table_ids: Iterable[str] | None = None) -> dict[str, int]:
+    """Return how many columns of tables (None: all) people described, of those with any."""
+    found = database.read_by(_DESCRIBED, table_narrations.c.table_id, table_ids)
+    return {row.table_id: int(row.columns) for row in found}
+
+
+def scaled_queries(database: Database) -> dict[str, float]:
+    """Return how often tables are queried, from 0 to 1, of those of which their source tells.
+
+    Sources count queries in units of their own, and over times of their own, and the most queried
+    table has a thousand times as many as most: their logarithms are scaled within the source.
+    """
+    queries: dict[str, dict[str, float]] = {}
+    for row in database.read(_QUERIED):
+        queries.setdefault(row.source, {})[row.table_id] = log1p(max(0.0, row.queries))
+    return {i: one for of_source in queries.values() for i, one in _scaled(of_source).items()}
 
 
 def _scaled(values: Mapping[str, float]) -> dict[str, float]:

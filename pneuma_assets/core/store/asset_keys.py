@@ -60,6 +60,10 @@ class OwnedAssetKeys(StorePart):
         found = self._db.read(select(pages.c.asset_key, pages.c.table_id))
         return {row.asset_key: row.table_id for row in found}
 
+    def has(self, key: str) -> bool:
+        """Tell whether this deployment has made a key."""
+        return bool(self._db.read(select(pages.c.mark).where(pages.c.asset_key == key)))
+
     def published(self) -> dict[str, PublishedPage]:
         """Return what was last told under each key that this deployment has made."""
         found = self._db.read(select(pages))

@@ -124,6 +124,13 @@ class Database(Closing):
             self._closed = True
             self._release()
 
+    @abstractmethod
+    def mark(self) -> object:
+        """Return what is another one after each transaction that wrote anything, by whomever.
+
+        It is quick to come by, and to be compared with marks of this object alone.
+        """
+
     @property
     def _writing(self) -> Connection | None:
         """The transaction that this thread is in; another thread's is none of its business."""

@@ -172,6 +172,12 @@ class Edges(StorePart):
             found.setdefault(row.table_id, {})[row.origin] = _FIELDS.validate_json(row.fields)
         return found
 
+    def told(self, table_id: str) -> list[tuple[str, str]]:
+        """Return what each origin says of a table in people's words: its name and the text."""
+        asked = select(told.c.origin, told.c.text).order_by(told.c.origin)
+        found = self._db.read(asked.where(told.c.table_id == table_id, told.c.text != ""))
+        return [(row.origin, row.text) for row in found]
+
     def all(self) -> list[Edge]:
         """Return every edge, of two origins that say the same one each."""
         return [_edge_of(row) for row in self._db.read(_EDGES)]

@@ -12,10 +12,13 @@ from sqlalchemy import (
     Engine,
     Executable,
     Row,
+    Text,
+    cast,
     create_engine,
     func,
     inspect,
     make_url,
+    select,
     text,
 )
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
@@ -45,6 +48,8 @@ _NO_RIGHT = ("42501", "42P01", "3F000")
 """Refused; and, where a schema may not be looked into, its tables are not found."""
 _WAITED = "55P03"
 _MOST_WORDS = 500
+
+_ENDED = select(cast(func.pg_current_snapshot(), Text))
 
 _Result = TypeVar("_Result")
 
@@ -103,6 +108,10 @@ class PostgreSQLDatabase(Database):
         """Tell whether there is a state, of whatever format."""
         with self._errors(), self._reader.connect() as connection:
             return is_there(connection, self._at.schema)
+
+    def mark(self) -> object:
+        """Return which transactions have ended, also those of others on this server."""
+        return str(self.read(_ENDED)[0][0])
 
     def _make(self, connection: Connection) -> None:
         schema = self._at.schema

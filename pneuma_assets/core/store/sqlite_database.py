@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from sqlalchemy import (
@@ -58,7 +59,7 @@ def _stay_connected(context: ExceptionContext) -> None:
 
 
 class SqliteFile(Database):
-    """One connection writes, and one reads.
+    """One connection writes, and one reads; whoever reads waits for nobody who writes.
 
     Both stay connected in SQLAlchemy's sense, too: to connect takes it as long as a query. SQLite's
     own transactions are begun and ended by hand, so it knows of none.
@@ -76,6 +77,7 @@ class SqliteFile(Database):
         """Open or create the file, which messages call `what`; raises `StateError`."""
         super().__init__(f"{what} {str(path)!r}")
         self.path = path
+        self._reading = RLock()
         self._engine = create_engine("sqlite://", creator=self._connect, poolclass=NullPool)
         event.listen(self._engine, "handle_error", _stay_connected)
         self._connections: list[Connection] = []
@@ -100,7 +102,7 @@ class SqliteFile(Database):
 
     def check(self) -> None:
         """Let SQLite look whether all pages hang together, 0.1 s for ten thousand tables."""
-        with self._lock, self._errors():
+        with self._errors(), self._reading:
             self._must_be_open()
             _check(self._asking, "quick_check")
 
@@ -109,11 +111,17 @@ class SqliteFile(Database):
 
         A reader that is at it keeps it there; it then goes with the next transactions.
         """
-        with self._lock, self._errors():
+        with self._errors(), self._reading:
             raw_of(self._asking).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
+    def mark(self) -> object:
+        """Return SQLite's own count of changes by other connections than the one that reads."""
+        with self._errors(), self._reading:
+            self._must_be_open()
+            return raw_of(self._asking).execute("PRAGMA data_version").fetchone()[0]
+
     def _read(self, statement: Executable, values: Mapping[str, Any]) -> Sequence[Row[Any]]:
-        with self._lock:
+        with self._reading:
             self._must_be_open()
             return self._asking.execute(statement, values).all()
 
@@ -166,8 +174,9 @@ class SqliteFile(Database):
         """Return the error that names damage, and the remedy."""
 
     def _release(self) -> None:
-        for connection in self._connections:
-            connection.close()
+        with self._reading:
+            for connection in self._connections:
+                connection.close()
 
 
 class SqliteDatabase(SqliteFile):
@@ -235,7 +244,7 @@ class SqliteDatabase(SqliteFile):
                 write_journal(connection, self._journal)
             try:
                 fresh.unlink(missing_ok=True)
-                with closing(sqlite3.connect(fresh)) as target:
+                with closing(sqlite3.connect(fresh)) as target, self._reading:
                     raw_of(self._asking).backup(target)
                 fresh.replace(backup)
             except OSError as error:

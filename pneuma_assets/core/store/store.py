@@ -8,6 +8,7 @@ from pneuma_assets.core.config.sections import StateConfig
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.access import Access
 from pneuma_assets.core.store.asset_keys import OwnedAssetKeys
+from pneuma_assets.core.store.catalog import CatalogFacts
 from pneuma_assets.core.store.conversations import Conversations
 from pneuma_assets.core.store.dagster_manifest_places import Folder, Place, Server
 from pneuma_assets.core.store.database import Database
@@ -81,6 +82,7 @@ class Store(Closing):
         self.privacy = Privacy(self._db)
         self.asset_keys = OwnedAssetKeys(self._db)
         self.questions = Questions(self._db)
+        self.catalog = CatalogFacts(self._db)
         self.keys = AccessKeys(self._db)
         self.usage = Usage(self._db, self.embeddings)
         self.conversations = Conversations(self._db)

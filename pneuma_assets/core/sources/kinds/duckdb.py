@@ -47,6 +47,11 @@ class DuckDBSourceConfig(SourceConfig):
         """The file's path."""
         return str(self.path)
 
+    @property
+    def sql_dialect(self) -> str:
+        """DuckDB's."""
+        return "duckdb"
+
     def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
         """Return database, schema and table as DuckDB names them, and where in the file it is."""
         _, *names = table_id.split("/")

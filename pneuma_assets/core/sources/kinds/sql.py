@@ -89,6 +89,11 @@ class SqlSourceConfig(SourceConfig):
         return None if self.engine.tried else f"{kind} is untried: see docs/warehouses.md"
 
     @property
+    def sql_dialect(self) -> str:
+        """That of the engine, or plain SQL."""
+        return self.engine.sql
+
+    @property
     def dependency_dialect(self) -> str | None:
         """That of the engine, if it has a view of dependencies."""
         return self.statement_dialect

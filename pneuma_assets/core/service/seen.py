@@ -1,0 +1,39 @@
+"""Which tables an asker may see, as the state knows it; all others do not exist for them."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from pneuma_assets.core.access import names_of_asker
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.text.suggest import check_known, check_text
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.store import Store
+
+
+def seen_tables(store: "Store", readers: Sequence[str] | None) -> set[str]:
+    """Return the listed tables that somebody may see; None: who may see all."""
+    listed = store.tables.listed()
+    if readers is None:
+        return set(listed)
+    names, whose = set(names_of_asker(readers)), store.edges.readers(listed)
+    return {one for one in listed if (may := whose.get(one)) is None or may & names}
+
+
+def check_table(store: "Store", table_id: str, readers: Sequence[str] | None = None) -> None:
+    """Raise `ConfigError`, with the nearest ids that `readers` may see, where there is no table.
+
+    One that they may not see is refused in the words for one that there is not.
+    """
+    check_text("the table's id", table_id, ConfigError)
+    if store.tables.record(table_id) is not None:
+        may = store.edges.readers([table_id])[table_id]
+        if readers is None or may is None or may & set(names_of_asker(readers)):
+            return
+    check_among(table_id, seen_tables(store, readers))
+
+
+def check_among(table_id: str, known: Collection[str]) -> None:
+    """Raise `ConfigError`, with the nearest ids, unless a table is one of these."""
+    check_text("the table's id", table_id, ConfigError)
+    check_known("table", [table_id], known, ConfigError)

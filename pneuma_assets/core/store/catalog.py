@@ -1,0 +1,147 @@
+"""What a catalogue lists of all tables at once: small facts, read in few statements."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from json import loads
+
+from sqlalchemy import func, select
+
+from pneuma_assets.core.store.access import described_columns, scaled_queries
+from pneuma_assets.core.store.database import StorePart
+from pneuma_assets.core.store.descriptions import Correction, Descriptions, table_description
+from pneuma_assets.core.store.documents import DocumentStore
+from pneuma_assets.core.store.edges import Edges
+from pneuma_assets.core.store.schema import tables
+from pneuma_assets.core.store.tables import THERE, readers_of
+from pneuma_assets.core.tables import Column
+from pneuma_assets.core.text.safe import one_line
+
+_COMMENT = 300
+"""Characters of what is said of a table, in a list."""
+
+_t = tables.c
+_NAMES = ("table_id", "source", "format", "state", "indexed_at", "comment", "copy_of", "family")
+_LISTED = (
+    select(
+        *(_t[name] for name in _NAMES),
+        *(_t.readers, _t.row_count.label("rows"), _t.column_count.label("columns")),
+        func.coalesce(_t.updated_at, _t.changed_at).label("updated_at"),
+    )
+    .where(THERE)
+    .order_by(_t.table_id)
+)
+_COLUMNS = select(_t.table_id, _t.columns).where(_t.columns.is_not(None))
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTable:
+    """One table as a list needs it.
+
+    `comment` is the source's own. `readers` are who may see it, None: everybody. `updated_at` is in
+    seconds since 1970. `copy_of` and `family` name tables that not everybody may see.
+    """
+
+    table_id: str
+    source: str
+    format: str
+    state: str
+    indexed_at: float | None
+    comment: str
+    copy_of: str | None
+    family: str | None
+    readers: tuple[str, ...] | None
+    rows: int | None
+    columns: int | None
+    updated_at: float | None
+
+    @property
+    def version(self) -> tuple[object, ...]:
+        """What is another one when `TableTexts` of it may be."""
+        return self.indexed_at, self.columns, self.comment
+
+
+@dataclass(frozen=True, slots=True)
+class TableTexts:
+    """What takes long to read of a table: its words, its columns' names, and how many are said."""
+
+    comment: str
+    columns: tuple[str, ...]
+    described: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedLineage:
+    """Who owns tables, and pairs of a table and one that is built from it.
+
+    `fingerprint` is another one when any of that may be.
+    """
+
+    fingerprint: str
+    owners: Mapping[str, tuple[str, ...]]
+    derived: tuple[tuple[str, str], ...]
+
+
+class CatalogFacts(StorePart):
+    """The part of the store that tells what is listed of all tables."""
+
+    def mark(self) -> object:
+        """Return what is another one when anything was written since, by whomever."""
+        return self._db.mark()
+
+    def listed(self) -> list[ListedTable]:
+        """Return every table that has not left its source, ordered by id."""
+        return [
+            ListedTable(**{**row._mapping, "readers": readers_of(row.readers)})
+            for row in self._db.read(_LISTED)
+        ]
+
+    def queries(self) -> dict[str, float]:
+        """Return how often tables are queried, from 0 to 1 within their source."""
+        return scaled_queries(self._db)
+
+    def corrected(self) -> dict[str, str]:
+        """Return what people said of tables in the place of all else; empty where they rejected."""
+        corrections = Descriptions(self._db).corrections()
+        return {one.table_id: _shown(one.text) for one in corrections if one.column is None}
+
+    def lineage(self, before: ListedLineage | None) -> ListedLineage:
+        """Return owners and lineage of all tables; `before` itself where nothing is new."""
+        edges = Edges(self._db)
+        fingerprint = edges.fingerprint()
+        if before is not None and before.fingerprint == fingerprint:
+            return before
+        owners = {
+            table_id: tuple(dict.fromkeys(one for part in said.values() for one in part.owners))
+            for table_id, said in edges.fields().items()
+        }
+        pairs = ((up, down) for down, ups in edges.derived().items() for up in ups if up != down)
+        return ListedLineage(fingerprint, owners, tuple(pairs))
+
+    def texts(self, listed: Mapping[str, str]) -> dict[str, TableTexts]:
+        """Return the texts of tables, given the comment of each.
+
+        What somebody said in the place of the comment is in `corrected`.
+        """
+        ids: Collection[str] | None = listed.keys()
+        read = {
+            row.table_id: [Column(*one) for one in loads(row.columns)]
+            for row in self._db.read_by(_COLUMNS, _t.table_id, ids)
+        }
+        written = DocumentStore(self._db).beginnings(ids)
+        described = described_columns(self._db, ids)
+        none: list[Correction] = []
+        found = {}
+        for table_id, comment in listed.items():
+            columns = read.get(table_id, [])
+            said = table_description(
+                comment, written.get(table_id, ()), none, partial(iter, columns)
+            )
+            shown = "" if said is None else _shown(said.text)
+            names = tuple(column.name for column in columns)
+            found[table_id] = TableTexts(shown, names, described.get(table_id, 0))
+        return found
+
+
+def _shown(text: str) -> str:
+    return one_line(text, _COMMENT)
