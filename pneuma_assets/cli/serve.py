@@ -35,7 +35,7 @@ def serve(
     import uvicorn
 
     from pneuma_assets.core.service.state import StateReader
-    from pneuma_assets.web.policy import VARIABLE, policy_of
+    from pneuma_assets.web.policy import SERVER, VARIABLE, policy_of
 
     loaded = workspace.loaded
     with StateReader(loaded, os.environ) as state:
@@ -55,10 +55,5 @@ def serve(
             host=host,
             port=port,
             workers=workers,
-            http="h11",
-            ws="none",
-            access_log=False,
-            log_level="warning",
-            server_header=False,
-            timeout_graceful_shutdown=5,
+            **SERVER,
         )

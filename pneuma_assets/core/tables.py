@@ -8,10 +8,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
 
 Vector = npt.NDArray[np.float32]
 """One embedding, shape (dimension,), or several, shape (n, dimension); unit length."""
@@ -43,6 +45,11 @@ class DocumentKind(str):
         if not isinstance(name, str) or _KIND.fullmatch(name) is None:
             raise ValueError(f"{name!r} is not a kind of document")
         return super().__new__(cls, name)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Let dataclasses that have one be described as JSON, where it is a text."""
+        return core_schema.no_info_after_validator_function(cls, handler(str))
 
 
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,31}")

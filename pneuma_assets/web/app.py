@@ -1,5 +1,6 @@
 """Puts the server together: the interface for programs, the page, and what every request passes."""
 
+import logging
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -76,6 +77,8 @@ def create_app(
 
 def app_from_environment() -> FastAPI:
     """Return the server that `serve` describes in the environment of its workers."""
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("pneuma_assets").setLevel(logging.INFO)
     return create_app(load_deployment(), Policy.from_environ(os.environ))
 
 

@@ -43,7 +43,8 @@ async def _editor(asker: WhoAsks) -> Asker:
     return asker
 
 
-async def _operator(asker: WhoAsks) -> Asker:
+async def operator(asker: WhoAsks) -> Asker:
+    """Return who asks; refuses who does not operate the deployment."""
     if not asker.is_operator:
         raise RefusedError(403, "operators-only", "Only who operates this server sees that.")
     return asker
@@ -52,5 +53,5 @@ async def _operator(asker: WhoAsks) -> Asker:
 Editor = Annotated[Asker, Depends(_editor)]
 """Who asks, who may correct, confirm and add."""
 
-Operator = Annotated[Asker, Depends(_operator)]
+Operator = Annotated[Asker, Depends(operator)]
 """Who asks, who operates the deployment."""

@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import parse_qs, quote, urlsplit
 
 from starlette.datastructures import MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -35,6 +35,8 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
 }
 _OPEN = ("/static/", "/healthz", "/readyz", "/login", "/favicon.ico", "/api/v1/openapi.json")
 """Needs no proof of who asks; `/metrics` has a token of its own."""
+_LEFT = 499
+"""Is counted where who asks left before the answer; nginx calls it so, too."""
 _READING = ("GET", "HEAD", "OPTIONS")
 
 
@@ -84,6 +86,8 @@ class Guard:
             admitted = await self._admitted(request, receive)
             with self._metrics.in_progress():
                 await self.app(scope, admitted, sending)
+        except ClientDisconnect:
+            status = _LEFT
         except Exception as error:
             if status:
                 raise

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import OrderedDict
 
+from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
 from pneuma_assets.web.problems import RefusedError
@@ -47,6 +48,7 @@ async def read_body(receive: Receive, declared: str | None) -> Receive:
 
     Raises:
         RefusedError: It is too large, or comes too slowly.
+        ClientDisconnect: Who asks has left.
     """
     if declared is not None and (not declared.isdecimal() or int(declared[:20]) > MOST_BODY_BYTES):
         raise _too_large()
@@ -56,6 +58,8 @@ async def read_body(receive: Receive, declared: str | None) -> Receive:
         async with asyncio.timeout(_BODY_SECONDS):
             while not messages or messages[-1].get("more_body"):
                 messages.append(await receive())
+                if messages[-1]["type"] == "http.disconnect":
+                    raise ClientDisconnect
                 size += len(messages[-1].get("body", b""))
                 if size > MOST_BODY_BYTES:
                     raise _too_large()

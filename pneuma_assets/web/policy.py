@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from ipaddress import ip_address
-from typing import Self
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from pneuma_assets.core.config.load import LoadedDeployment
@@ -14,6 +14,16 @@ from pneuma_assets.core.errors import ConfigError
 
 VARIABLE = "PNEUMA_WEB"
 """Carries the policy to the worker processes of one server."""
+
+SERVER: Final[Mapping[str, Any]] = {
+    "http": "h11",  # bounds the head of a request; the other parser does not
+    "ws": "none",
+    "access_log": False,
+    "log_level": "warning",
+    "server_header": False,
+    "timeout_graceful_shutdown": 5,
+}
+"""How uvicorn runs the app."""
 
 _LEAST_SECRET = 32
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")

@@ -4,20 +4,17 @@ import base64
 import hashlib
 import hmac
 import json
-import socket
-import threading
 import time
 from contextlib import contextmanager
 from typing import Annotated
 from urllib.parse import urlencode
 
-import uvicorn
 from fastapi import FastAPI, Form, Request
 from fastapi.responses import JSONResponse, RedirectResponse
 from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
 
-from tests.support.waiting import LONGEST
+from tests.support.served_port import listening
 
 CLIENT, CLIENT_SECRET = "pneuma", "of the client"
 
@@ -25,8 +22,8 @@ CLIENT, CLIENT_SECRET = "pneuma", "of the client"
 class OidcProvider:
     """Its keys, whom it signs in next, and what was asked of it."""
 
-    def __init__(self, issuer: str) -> None:
-        self.issuer = issuer
+    def __init__(self) -> None:
+        self.issuer = ""
         self.keys = {"one": RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})}
         self.curve = ECKey.generate_key("P-256", {"kid": "curve", "use": "sig"})
         self.claims: dict[str, object] = {"sub": "ana", "groups": ["finance"]}
@@ -106,20 +103,7 @@ class OidcProvider:
 @contextmanager
 def running_provider():
     """A provider that listens until the end of the block."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port = listening.getsockname()[1]
-        provider = OidcProvider(f"http://127.0.0.1:{port}")
-        config = uvicorn.Config(provider.app, log_level="warning", ws="none", http="h11")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
-        thread.start()
-        until = time.monotonic() + LONGEST
-        while not server.started:
-            assert time.monotonic() < until
-            time.sleep(0.01)
-        try:
-            yield provider
-        finally:
-            server.should_exit = True
-            thread.join(10)
+    provider = OidcProvider()
+    with listening(provider.app) as port:
+        provider.issuer = f"http://127.0.0.1:{port}"
+        yield provider

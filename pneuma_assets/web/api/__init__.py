@@ -2,9 +2,10 @@
 
 from fastapi import APIRouter
 
-from pneuma_assets.web.api import search
+from pneuma_assets.web.api import answers, operation, search, tables
 
 
 def routers() -> list[APIRouter]:
     """Return all its routes."""
-    return [one.router for one in (search,)]
+    every = (search, tables, answers, operation)
+    return [*(one.router for one in every), tables.changes]
