@@ -102,12 +102,14 @@ class ColumnProfile:
         distinct_exact: Whether that, and all that follows, is exact; the least and the greatest
             always are.
         least: The least cell as it is spelled, cut: of numbers by their value, of other text by
-            code point, so that dates as ISO 8601 spells them are in order. Cells that say that
-            there is no value ("", "-", "N/A") count only where there is no other; None: no cell.
+            code point, so that dates as ISO 8601 spells them are in order. Those that say that
+            there is no value ("", "-", "N/A") do not count; None: there is no other.
         greatest: The greatest, likewise.
-        frequent: The cells that most rows have, each at least twice, with their share of all rows.
-        histogram: Of a column of numbers or dates: the least number of a bin, the one where it
-            ends, and its rows. Dates are seconds since 1970, UTC. Empty for others.
+        frequent: The cells that most rows have, cut, each with its share of all rows. None that is
+            there once.
+        histogram: Where all cells are numbers or all are dates: the least number of a bin, the one
+            before which it ends, the last bin with it, and its rows. Dates are seconds since 1970,
+            UTC. Empty for others.
     """
 
     nulls: float

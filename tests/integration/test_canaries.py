@@ -5,7 +5,7 @@ Runs, questions and the command line are the real ones; only the encoder is smal
 
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.core.store import Store
 from pneuma_assets.index_run import run_indexing
 from pneuma_assets.instance import open_instance
 from tests.support.canaries import RULES, SHOWN, Lake, contents, hashes, hashes_in, hearing, leaks
@@ -170,6 +171,19 @@ def test_hidden_columns_keep_their_names_and_tables_what_else_they_have(everythi
     assert "clinic by the river" in output or "closed/visits" in output
 
 
+def test_columns_that_are_shown_have_profiles_and_hidden_ones_none(everything_on):
+    with Workspace(everything_on.loaded, {}) as workspace:
+        store = workspace.store
+        tables = {one.table_id: one for one in workspace.status().tables}
+        people = store.statistics.column_profiles("lake/hr/people")
+        assert people
+        assert "ssn" not in people
+        assert SHOWN in repr(people).encode()
+        assert store.statistics.column_profiles("closed/diagnoses") == {}
+        assert [rows for _, rows in store.statistics.row_counts("closed/diagnoses")] == [100]
+        assert not leaks(profiles(store, tables))
+
+
 def test_readers_that_fail_say_only_what_failed(everything_on):
     with Workspace(everything_on.loaded, {}) as workspace:
         causes = {p.subject: p.cause for p in workspace.status().problems}
@@ -201,6 +215,8 @@ def test_what_is_hidden_later_leaves_with_the_next_run(tmp_path, lake):
         before = load(tmp_path, lake, rules=False, **open_to_all)
         run_indexing(before)
         assert leaks(questions(before))
+        with Workspace(before, {}) as workspace:
+            assert leaks(profiles(workspace.store, workspace.store.tables.known()))
         kept = {where.rpartition("/")[2] for where, data in contents(before.home) if leaks(data)}
         assert {"index.db (values)", "state.db"} <= kept  # or nothing can be found
         after = load(tmp_path, lake, rules=True, **open_to_all)
@@ -218,6 +234,11 @@ def test_what_is_hidden_later_leaves_with_the_next_run(tmp_path, lake):
         run_indexing(shown_again)
     with Workspace(shown_again, {}) as workspace:
         assert workspace.ask(lake.planted[0], k=1)[0].table_id == "lake/hr/people"
+
+
+def profiles(store: Store, table_ids: Iterable[str]) -> bytes:
+    """Return what is told of the columns of tables."""
+    return repr([store.statistics.column_profiles(one) for one in table_ids]).encode()
 
 
 def questions(loaded: LoadedDeployment) -> bytes:

@@ -26,7 +26,7 @@ from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.profiles import SampleSnapshot
 from pneuma_assets.core.store.queue import Sampled, Stage, WorkItem
-from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
+from pneuma_assets.core.tables import ColumnProfile, DocumentKind, Table, TableTerms
 from pneuma_assets.core.terms.collect import CollectedTerms, collect_rows
 
 logger = logging.getLogger(__name__)
@@ -122,6 +122,12 @@ class _Read:
         return self.verdict.drawn_anew if anew else self.verdict.drawn
 
     @property
+    def profiles(self) -> dict[str, ColumnProfile]:
+        """The profiles of columns that are shown, by name; none where not all rows were read."""
+        found = zip(self.table.columns, self.gathered.profiles, strict=False)
+        return {c.name: one for c, one in found if one is not None and not c.hidden}
+
+    @property
     def shown_left(self) -> bool:
         """Whether rows that a model may have been shown may have left the table."""
         change = self.verdict.change
@@ -192,6 +198,7 @@ def _save(
     with store.queue.holding(run_id, read) as held:
         mine = {table_id: one for table_id, one in read.items() if table_id in held}
         store.profiles.save_terms({i: one.gathered.terms for i, one in mine.items()})
+        store.statistics.save_column_profiles({i: one.profiles for i, one in mine.items()})
         prints = {i: one.fingerprint for i, one in mine.items() if one.fingerprint is not None}
         store.profiles.save_fingerprints(prints)
         old_names = _find_old_names(store, mine.values())

@@ -1,23 +1,19 @@
 """Everything one deployment consists of, opened when first needed and closed together."""
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.service import describe, state
 from pneuma_assets.core.service.catalog_desk import CatalogDesk
-from pneuma_assets.core.service.degradation import Missing
 from pneuma_assets.core.service.seen import check_table, seen_tables
 from pneuma_assets.core.service.status import Status, read_status
-from pneuma_assets.core.service.usage_desk import UsageDesk
 from pneuma_assets.core.text.suggest import check_text
 
 if TYPE_CHECKING:
     from pneuma_assets.core.answers.results import CellAnswer
-    from pneuma_assets.core.degradation import MissingPart, OnMissing
     from pneuma_assets.core.index.base import IndexInfo
     from pneuma_assets.core.search.groups import GroupResult
     from pneuma_assets.core.search.query import QueryEngine
@@ -32,7 +28,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.store.restore import Restored
 
 
-class Workspace(CatalogDesk, UsageDesk):
+class Workspace(CatalogDesk):
     """A deployment ready for use: what the command line, Python and Dagster call.
 
     Nothing is opened before it is needed: reading the status loads no model. Close it, or use it in
@@ -84,19 +80,16 @@ class Workspace(CatalogDesk, UsageDesk):
         judge: bool | None = None,
         tau: float | None = None,
         where: IndexFilter = NO_FILTER,
-        missing: "list[MissingPart] | None" = None,
     ) -> "list[list[TableResult]]":
         """Answer several questions, much quicker than with a call each; otherwise as `ask`.
 
-        Given `tau`, each answer has as many tables as its question needs, as with `find`. Given a
-        list as `missing`, a model or a state that is away is no error: it is added there, and the
-        questions are answered without it.
+        Given `tau`, each answer has as many tables as its question needs, as with `find`.
         """
-        options: dict[str, Any] = {"k": k, "n": n, "alpha": alpha, "judge": judge, "tau": tau}
-        with self._noting(missing, where) as note:
-            return self._ask(
-                lambda engine: engine.ask_many(questions, **options, where=where, missing=note)
+        return self._ask(
+            lambda engine: engine.ask_many(
+                questions, k=k, n=n, alpha=alpha, judge=judge, tau=tau, where=where
             )
+        )
 
     def ask_each(
         self,
@@ -108,7 +101,6 @@ class Workspace(CatalogDesk, UsageDesk):
         judge: bool | None = None,
         tau: float | None = None,
         where: IndexFilter = NO_FILTER,
-        missing: "list[MissingPart] | None" = None,
     ) -> "list[Answer]":
         """Answer as `ask_many`, but let a question that cannot be asked fail no other.
 
@@ -117,8 +109,7 @@ class Workspace(CatalogDesk, UsageDesk):
         from pneuma_assets.core.service.ask import ask_each
 
         options = {"k": k, "n": n, "alpha": alpha, "judge": judge, "tau": tau, "where": where}
-        with self._noting(missing, where) as note:
-            return self._ask(lambda engine: ask_each(engine, questions, **options, missing=note))
+        return self._ask(lambda engine: ask_each(engine, questions, **options))
 
     def find(
         self,
@@ -141,21 +132,13 @@ class Workspace(CatalogDesk, UsageDesk):
         return self.ask_many([question], k=k, judge=judge, tau=near, where=where)[0]
 
     def find_groups(
-        self,
-        question: str,
-        *,
-        k: int | None = None,
-        where: IndexFilter = NO_FILTER,
-        missing: "list[MissingPart] | None" = None,
+        self, question: str, *, k: int | None = None, where: IndexFilter = NO_FILTER
     ) -> "list[GroupResult]":
         """Return sets of tables that may answer the question together, best first.
 
-        A table that may answer by itself is such a set, too. `missing` is as in `ask_many`.
+        A table that may answer by itself is such a set, too.
         """
-        with self._noting(missing, where) as note:
-            return self._ask(
-                lambda engine: engine.find_groups(question, k=k, where=where, missing=note)
-            )
+        return self._ask(lambda engine: engine.find_groups(question, k=k, where=where))
 
     def answer(
         self,
@@ -170,8 +153,7 @@ class Workspace(CatalogDesk, UsageDesk):
         Tables are found as by `find_groups`; a statement about them is written by the model of the
         section `answers`. It is checked, and run where the tables lie, or in DuckDB over their rows
         (Octopus, section 5; docs/answers.md). Without a model nothing is answered: `named` has the
-        rows with cells that the question names. Parts that are away are named in `missing`; where
-        that is the model, rows are shown as without one, unless `model` is True.
+        rows with cells that the question names.
 
         Args:
             question: In plain language.
@@ -180,7 +162,7 @@ class Workspace(CatalogDesk, UsageDesk):
             where: Which sources, tables and kinds of documents to search, and who asks.
 
         Raises:
-            ModelError: The model is to write statements (`model`), and is missing or fails.
+            ModelError: The model is missing or fails.
             ConfigError: A secret that the deployment file names is not set.
         """
         with self._asking() as session:
@@ -487,16 +469,3 @@ class Workspace(CatalogDesk, UsageDesk):
         return copy_between(
             config, source, target, self.loaded.home, self._environ, replace=replace
         )
-
-    @contextmanager
-    def _noting(
-        self, missing: "list[MissingPart] | None", where: IndexFilter
-    ) -> "Iterator[OnMissing | None]":
-        """Yield what is told of parts that are away; afterwards they are in the caller's list."""
-        if missing is None:
-            yield None
-            return
-        sees_all = isinstance(where, IndexFilter) and where.readers is None
-        noted = Missing(self.loaded, sees_all=sees_all)
-        yield noted
-        missing.extend(noted.parts)

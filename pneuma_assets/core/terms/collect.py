@@ -2,10 +2,11 @@
 
 Some rows are kept as they are, all of a small table; of the others, different cells. Which ones is
 decided by hashes of their places and texts, so the same rows in the same order give the same
-terms on every machine, however they were cut into batches. (Bottom-k sampling: Cohen and
-Kaplan, "Summarizing data using bottom-k sketches", PODC 2007.)
+terms on every machine, however they were cut into batches. The same reading gives a sketch of the
+rows and a profile of each column.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,8 +20,14 @@ import pyarrow.compute as pc
 
 from pneuma_assets.core.changes.sketch import RowSampler, TableSketch
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.tables import Table, TableTerms
-from pneuma_assets.core.terms.distinct_cells import DistinctCells, Hashes, mixed, row_hashes
+from pneuma_assets.core.tables import ColumnProfile, Table, TableTerms
+from pneuma_assets.core.terms.column_profiles import (
+    PROFILED_COLUMNS,
+    Sampled,
+    column_profile,
+)
+from pneuma_assets.core.terms.distinct_cells import DistinctCells, row_hashes
+from pneuma_assets.core.terms.row_sample import RowSample
 from pneuma_assets.core.text.safe import well_formed
 
 ROWS_KEPT = 50
@@ -49,6 +56,12 @@ _TABLE_SEEN = 40_000
 """Likewise of a table: fewer a column where these are many, but some of each."""
 
 _SEEN_AT_LEAST = 4
+
+_PROFILE_ROWS = 1_000
+"""Rows that profiles of columns are made of where different cells are too many."""
+
+_PROFILE_CELLS = 20_000
+"""Likewise cells of a table: fewer rows where columns are many."""
 
 Row = tuple[str | None, ...]
 
@@ -112,10 +125,13 @@ class CollectedTerms:
         terms: `rows` and `cells` of it.
         sketch: By which it is compared with other states of the table, cells as they are in
             `terms`; None where not all rows were read.
+        profiles: Of the columns, in order, cells as they are in `terms`: None of those that are
+            hidden, or beyond a bound. None at all where not all rows were read.
     """
 
     terms: TableTerms
     sketch: TableSketch | None
+    profiles: tuple[ColumnProfile | None, ...] = ()
 
 
 class TermCollector:
@@ -127,11 +143,8 @@ class TermCollector:
     def __init__(self, seed: int) -> None:
         """Take what decides which rows are drawn."""
         self._hidden = _columns_to_hide()
-        self._salt = mixed(np.array([seed & 0xFFFF_FFFF_FFFF_FFFF], np.uint64))
-        self._rows_seen = 0
-        self._drawn: pa.Table | None = None
-        self._hashes: Hashes = np.empty(0, np.uint64)
-        self._positions = np.empty(0, np.uint64)
+        self._seed = seed
+        self._sample = RowSample(ROWS_KEPT, seed)
         self._columns: list[DistinctCells] = []
         self._rows = RowSampler()
 
@@ -144,33 +157,28 @@ class TermCollector:
         if not self._columns:
             most = min(_COLUMN_SEEN, _TABLE_SEEN // max(1, len(columns)))
             self._columns = [DistinctCells(max(_SEEN_AT_LEAST, most)) for _ in columns]
+            drawn = min(_PROFILE_ROWS, _PROFILE_CELLS // max(1, len(columns)))
+            self._sample = RowSample(max(ROWS_KEPT, drawn), self._seed)
         hashes = [seen.add(column) for seen, column in zip(self._columns, columns, strict=True)]
         self._rows.add(row_hashes(hashes, batch.num_rows))
-        self._draw(columns, batch.num_rows)
-
-    def _draw(self, columns: Sequence[pa.StringArray], rows: int) -> None:
-        """Keep the rows of the lowest hashes of their places."""
-        positions = np.arange(self._rows_seen, self._rows_seen + rows, dtype=np.uint64)
-        self._rows_seen += rows
-        hashes = mixed(positions ^ self._salt)
-        lowest = np.arange(rows)
-        if len(self._hashes) >= ROWS_KEPT:
-            lowest = np.flatnonzero(hashes < self._hashes[-1])
-        if len(lowest) == 0:
-            return
-        lowest = lowest[np.argsort(hashes[lowest])[:ROWS_KEPT]]
-        names = [f"c{number}" for number in range(len(columns))]
-        new = pa.table([column.take(pa.array(lowest)) for column in columns], names)
-        hashes = np.concatenate([self._hashes, hashes[lowest]])
-        positions = np.concatenate([self._positions, positions[lowest]])
-        kept = np.argsort(hashes)[:ROWS_KEPT]
-        both = new if self._drawn is None else pa.concat_tables([self._drawn, new])
-        self._drawn = both.take(pa.array(kept)).combine_chunks()
-        self._hashes, self._positions = hashes[kept], positions[kept]
+        self._sample.add(columns, batch.num_rows)
 
     def collected(self) -> CollectedTerms:
         """Return what is kept of rows that were all the table has."""
-        return CollectedTerms(self.terms(), self._rows.sketch([c.hashes() for c in self._columns]))
+        sketch = self._rows.sketch([column.hashes() for column in self._columns])
+        return CollectedTerms(self.terms(), sketch, tuple(self._profiles()))
+
+    def _profiles(self) -> Iterator[ColumnProfile | None]:
+        rows, (drawn, _) = self._sample.seen, self._sample.drawn()
+        for at, column in enumerate(self._columns):
+            if at in self._hidden.columns or at >= PROFILED_COLUMNS:
+                yield None
+                continue
+            counts, sampled = column.counts(), None
+            if counts is None and column.extremes is not None and drawn is not None:
+                counts = Counter(drawn.column(at).drop_null().to_pylist())
+                sampled = Sampled(drawn.num_rows, column.estimated(), column.extremes)
+            yield column_profile(counts or {}, rows, column.nulls, sampled)
 
     def terms(self) -> TableTerms:
         """Return what is searched of all rows so far: `rows` in their order, and `cells`."""
@@ -183,16 +191,17 @@ class TermCollector:
 
     def _rows_that_fit(self) -> tuple[tuple[Row, ...], int]:
         """Return drawn rows in the order of the table, and their size in bytes."""
-        if self._drawn is None or not self._columns:
+        drawn, positions = self._sample.drawn()
+        if drawn is None or not self._columns:
             return (), 0
-        cells = [column.to_pylist() for column in self._drawn.columns]
+        cells = [column.to_pylist() for column in drawn.slice(0, ROWS_KEPT).columns]
         sizes = [sum(_size(column[row]) for column in cells) for row in range(len(cells[0]))]
         total = np.cumsum(sizes)
         fitting = int(np.searchsorted(total, ROWS_BYTES, "right"))
         if fitting == 0:
             row = _beginning([column[0] for column in cells])
             return (row,), min(ROWS_BYTES, sum(map(_size, row)))
-        order = np.argsort(self._positions[:fitting]).tolist()
+        order = np.argsort(positions[:fitting]).tolist()
         return tuple(tuple(column[row] for column in cells) for row in order), int(
             total[fitting - 1]
         )

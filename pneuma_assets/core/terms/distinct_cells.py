@@ -12,6 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pneuma_assets.core.terms.extremes import Extremes
+
 Hashes = npt.NDArray[np.uint64]
 
 _SLICE_BYTES = 1 << 17
@@ -111,19 +113,29 @@ class DistinctCells:
     Kept are those of the lowest hashes. What has a low hash has it in every batch, so a cell that
     is kept at the end was never left out: its number is exact, and neither the order of the rows
     nor how they are cut into batches makes a difference.
+
+    Attributes:
+        nulls: Rows without a value.
+        extremes: Of all cells; None as long as all that differ are kept.
     """
 
     def __init__(self, most: int) -> None:
         """Take the number of different cells to keep."""
+        self.nulls = 0
+        self.extremes: Extremes | None = None
         self._most = most
+        self._whole = True
         self._limit = _ALL
         self._found: dict[str, tuple[int, int]] = {}
         """The hash of each cell, and how often it occurs."""
 
     def add(self, column: pa.StringArray) -> Hashes:
         """Take the cells of some rows; returns the hash of each, also where there is no value."""
+        self.nulls += column.null_count
         if self._limit == _ALL:
             return self._add_all(column)
+        if self.extremes is not None:
+            self.extremes.add(column)
         hashes = hashes_of(column)
         low = hashes <= self._limit
         if column.null_count:
@@ -142,12 +154,18 @@ class DistinctCells:
         values = encoded.dictionary
         places = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
         hashes = hashes_of(values)
+        if self.extremes is None and len(self._found) + len(values) > self._most:
+            self.extremes = Extremes()  # from here on some cells may be left out
+            self.extremes.add(pa.array(self._found, pa.string()))
+        if self.extremes is not None:
+            self.extremes.add(values)
         self._count(values, hashes, np.bincount(places, minlength=len(values))[: len(values)])
         found: Hashes = np.append(hashes, _NOTHING)[places]
         return found
 
     def _count(self, values: pa.StringArray, hashes: Hashes, counts: npt.NDArray[np.int64]) -> None:
         if len(values) > self._most:
+            self._whole = False
             lowest = np.argpartition(hashes, self._most - 1)[: self._most]
             values, counts, hashes = values.take(pa.array(lowest)), counts[lowest], hashes[lowest]
         self._take(values, hashes, counts.tolist())
@@ -159,6 +177,20 @@ class DistinctCells:
         self._shorten()
         return np.array([number for number, _ in self._found.values()], np.uint64)
 
+    def counts(self) -> dict[str, int] | None:
+        """Return how often each cell occurs; None where they are too many to be kept."""
+        self._shorten()
+        return {text: count for text, (_, count) in self._found.items()} if self._whole else None
+
+    def estimated(self) -> int:
+        """Return how many different cells there are, where not all are kept.
+
+        By the highest of the lowest hashes: Beyer and others, "On synopses for distinct-value
+        estimation under multiset operations", SIGMOD 2007.
+        """
+        highest = int(self.hashes().max())
+        return max(self._most + 1, round((self._most - 1) * (1 << 64) / max(1, highest)))
+
     def _take(self, values: pa.StringArray, hashes: Hashes, counts: list[int]) -> None:
         found = self._found
         for text, number, count in zip(values.to_pylist(), hashes.tolist(), counts, strict=True):
@@ -166,6 +198,7 @@ class DistinctCells:
 
     def _shorten(self) -> None:
         if len(self._found) > self._most:
+            self._whole = False
             lowest = sorted(self._found.items(), key=lambda item: (item[1][0], item[0]))
             self._found = dict(lowest[: self._most])
             self._limit = np.uint64(lowest[self._most - 1][1][0])

@@ -112,6 +112,40 @@ def test_of_more_rows_it_gets_cells(lake):
     assert figures.values == 2 * ROWS_KEPT + len(evidence.cells)
 
 
+def test_columns_are_profiled_and_row_counts_kept_of_each_reading(lake):
+    path = lake.folder / "staff.csv"
+    path.write_text(staff(9))
+    lake.read("first")
+    found = lake.store.statistics.column_profiles("lake/staff")
+    assert list(found) == ["empName", "city"]
+    assert (found["empName"].distinct, found["empName"].greatest) == (9, "name 8")
+    assert found["city"].frequent == (("town 0", 2 / 9), ("town 1", 2 / 9))
+    path.write_text("name,city\nname 3,Kiel\n")
+    lake.read("second")
+    found = lake.store.statistics.column_profiles("lake/staff")
+    assert {name: (one.least, one.distinct) for name, one in found.items()} == {
+        "name": ("name 3", 1),
+        "city": ("Kiel", 1),
+    }
+    assert [rows for _, rows in lake.store.statistics.row_counts("lake/staff")] == [9, 1]
+    lake.read("third", values=False)
+    assert lake.store.statistics.column_profiles("lake/staff") == {}, "nobody read all rows"
+
+
+def test_a_column_that_is_marked_as_hidden_keeps_no_profile_whatever_the_source_gathers(lake):
+    (lake.folder / "staff.csv").write_text(staff(9))
+    lake.read("first")
+    (item,) = lake.store.queue.claimed("first")
+    columns = (item.table.columns[0], replace(item.table.columns[1], hidden=True))
+    profiles = tuple(lake.store.statistics.column_profiles("lake/staff").values())
+    gathered = CollectedTerms(TableTerms(), None, profiles)
+    verdict = Verdict(False, None, SampleSnapshot(()), SampleSnapshot(()))
+    table = replace(item.table, columns=columns)
+    one = sample._Read(item, table, gathered, None, 0.0, verdict, None, None)
+    sample._save(lake.store, "first", {"lake/staff": one}, 0.2)
+    assert list(lake.store.statistics.column_profiles("lake/staff")) == ["empName"]
+
+
 def test_values_can_be_left_out_and_taken_in_again(lake):
     (lake.folder / "staff.csv").write_text(staff(9))
     names = TableTerms(("lake", "staff"), ("empName", "city"), spelled_columns="employee")
@@ -130,12 +164,14 @@ def test_rows_that_cannot_all_be_read_are_a_problem_and_the_table_is_found(lake)
     data = path.read_bytes()
     drawn = lake.read("first")
     assert drawn.without_values == 0
+    assert lake.store.statistics.column_profiles("lake/readings")["place"].least == rows[0]
     marks = lake.store.queue.claimed("first")[0].sampled
     free = next(g for g in range(1, 99) if not any(m.position // 100 == g for m in marks))
     start = pq.ParquetFile(path).metadata.row_group(free).column(0).dictionary_page_offset
     path.write_bytes(data[:start] + b"\xff" * 40 + data[start + 40 :])
     figures = lake.read("second")
     assert (figures.kept + figures.tables, figures.without_values) == (1, 1)
+    assert lake.store.statistics.column_profiles("lake/readings") == {}
     (problem,) = lake.store.problems.all()
     assert (problem.subject, problem.stage) == ("lake/readings", "values")
     assert "only 5 sampled rows" in problem.cause

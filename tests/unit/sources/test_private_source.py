@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -259,7 +260,8 @@ def test_what_a_source_gathers_in_its_own_way_is_gathered_anew():
     source, ref = odd()
     gatherer = TermCollector(0)
     gatherer.add(pa.record_batch({"id": ["1"], "ssn": pa.nulls(1, pa.string())}))
-    assert source.evidence(ref, 0) == gatherer.collected()
+    found, expected = source.evidence(ref, 0), gatherer.collected()
+    assert found == replace(expected, profiles=(expected.profiles[0], None))
 
 
 def test_constants_leave_queries_and_names_stay_in_them():

@@ -43,6 +43,7 @@ from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import (
     Activity,
     Column,
+    ColumnProfile,
     Definition,
     ForeignKey,
     Problem,
@@ -71,7 +72,17 @@ _RETURNED = {
     (kind.__module__, kind.__qualname__): kind
     for kind in (
         *(Activity, Column, Contexts, Definition, TableTerms, ForeignKey, CollectedTerms, Glossary),
-        *(Listing, Problem, RowMark, SampledRow, Table, TableRef, TableSketch, StatementRows),
+        *(
+            ColumnProfile,
+            Listing,
+            Problem,
+            RowMark,
+            SampledRow,
+            Table,
+            TableRef,
+            TableSketch,
+            StatementRows,
+        ),
     )
 }
 """The only classes that a process may send."""

@@ -127,7 +127,9 @@ class PrivateSource(Source):
                 found = self._source.evidence(ref, seed)
             if hiding.asked or not seen.hidden:
                 return found
-            collector = TermCollector(seed)  # the source collects in a way that hides nothing
+            # The source collects in a way that hides nothing.
+            with hide_columns(seen.hidden, seen.width):
+                collector = TermCollector(seed)
             for batch in self._batches(ref, seen, 10_000):
                 collector.add(batch)
             return collector.collected()

@@ -1,0 +1,101 @@
+"""The least and the greatest of a column's cells, as numbers where all of them are numbers."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+NO_VALUE = frozenset(
+    [
+        *("", " ", "-", "--", "?", ".", "..", "...", "NA", "N/A", "n/a", "na", "n.a.", "N.A."),
+        *("NULL", "Null", "null", "None", "none", "NaN", "nan", "NAN", "#N/A", r"\N"),
+    ]
+)
+"""Cells by which people say that there is no value; they make no column of numbers one of text."""
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+_NO_VALUES = pa.array(sorted(NO_VALUE), pa.string())
+
+Numbers = npt.NDArray[Any]
+"""int64 where all are whole and fit, else float64."""
+
+
+def numbers_of(cells: Iterable[str] | pa.StringArray, low: str, high: str) -> Numbers | None:
+    """Return the number that each cell spells; None where some cell spells none that is finite.
+
+    Args:
+        cells: None of them null.
+        low: The least by code point; that and `high` tell most columns of text at once.
+        high: The greatest by code point.
+    """
+    if not (_NUMBER.fullmatch(low) and _NUMBER.fullmatch(high)):
+        return None
+    texts = cells if isinstance(cells, pa.Array) else pa.array(cells, pa.string())
+    whole = _WHOLE.fullmatch(low) and _WHOLE.fullmatch(high)
+    for kind in (pa.int64(), pa.float64()) if whole else (pa.float64(),):
+        try:
+            numbers: Numbers = texts.cast(kind).to_numpy()
+        except pa.ArrowInvalid:
+            continue
+        return numbers if np.isfinite(numbers).all() else None
+    return None
+
+
+class Extremes:
+    """Takes the cells of a column, in pieces; how they are cut makes no difference.
+
+    Attributes:
+        texts: The least and the greatest by code point, without those of `NO_VALUE`.
+        numbers: The least and the greatest number with the first cell that spelled it, as long as
+            all cells spell one.
+    """
+
+    def __init__(self) -> None:
+        """Begin without cells."""
+        self.texts: tuple[str, str] | None = None
+        self.numbers: tuple[tuple[float, str], tuple[float, str]] | None = None
+        self._text = False
+
+    def add(self, cells: pa.StringArray) -> None:
+        """Take some cells; those without a value make no difference."""
+        cells = cells.drop_null() if cells.null_count else cells
+        low, high = _ends(cells)
+        if low in NO_VALUE or high in NO_VALUE:
+            cells = cells.filter(pc.invert(pc.is_in(cells, _NO_VALUES)))
+            low, high = _ends(cells)
+        if low is None or high is None:
+            return
+        if self.texts is not None:
+            low_before, high_before = self.texts
+            low, high = min(low, low_before), max(high, high_before)
+        self.texts = low, high
+        if not self._text:
+            self._add_numbers(cells, low, high)
+
+    def _add_numbers(self, cells: pa.StringArray, low: str, high: str) -> None:
+        numbers = numbers_of(cells, low, high)
+        if numbers is None:
+            self._text, self.numbers = True, None
+            return
+        least, greatest = (
+            (numbers[at].item(), cells[int(at)].as_py())
+            for at in (numbers.argmin(), numbers.argmax())
+        )
+        if self.numbers is not None:
+            least = min(self.numbers[0], least, key=_number)
+            greatest = max(self.numbers[1], greatest, key=_number)
+        self.numbers = least, greatest
+
+
+def _number(one: tuple[float, str]) -> float:
+    return one[0]
+
+
+def _ends(cells: pa.StringArray) -> tuple[str | None, str | None]:
+    found = pc.min_max(cells)
+    return found["min"].as_py(), found["max"].as_py()
