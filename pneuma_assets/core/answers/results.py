@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from pneuma_assets.core.answers.statements import ReadTable
+from pneuma_assets.core.degradation import MissingPart
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.tables import Problem, TableRef, TableTerms
 from pneuma_assets.core.terms.fields import cell_term
@@ -137,6 +138,7 @@ class CellAnswer:
         problems: What kept a set of tables from answering: `subject` is the tables' ids.
         usage: What a model was asked.
         answerable: The probability that any table answers, as of `find`; None where not known.
+        missing: What the answer had to do without.
     """
 
     question: str
@@ -148,6 +150,7 @@ class CellAnswer:
     problems: tuple[Problem, ...] = ()
     usage: Usage = Usage()
     answerable: float | None = None
+    missing: tuple[MissingPart, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer for JSON."""

@@ -147,3 +147,21 @@ def embed_column_names(store: Store, encoder: Encoder) -> int:
         report("embedding column names", len(known), len(names))
     store.headers.replace(encoder.name, known, now)
     return len(missing)
+
+
+def embed_answered_questions(store: Store, encoder: Encoder) -> int:
+    """Save the embedding of each question of which people confirmed or rejected an answer.
+
+    Returns how many are new: after another encoder was configured, or where it was away.
+
+    Raises:
+        ModelError: The encoder cannot be loaded.
+    """
+    asked = {one.answer_id: one.question for one in store.usage.answers()}
+    known = store.usage.vectors(encoder.name, set(asked.values()))
+    missing = {i: question for i, question in asked.items() if question not in known}
+    if missing:
+        vectors = encoder.encode_queries(list(missing.values()))
+        pairs = zip(missing.items(), vectors, strict=True)
+        store.usage.keep_vectors(encoder.name, {i: (text, vector) for (i, text), vector in pairs})
+    return len(missing)

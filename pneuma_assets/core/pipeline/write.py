@@ -11,7 +11,7 @@ from pneuma_assets.core.errors import EvidenceRefusedError, StateError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import UNKNOWN_FACTS, SearchIndex, TableContents
 from pneuma_assets.core.models.base import Encoder
-from pneuma_assets.core.pipeline.embed import embed_column_names
+from pneuma_assets.core.pipeline.embed import embed_answered_questions, embed_column_names
 from pneuma_assets.core.pipeline.index_build import IndexBuild, publish_if_complete
 from pneuma_assets.core.pipeline.lineage_texts import redact_names
 from pneuma_assets.core.pipeline.relate import mark_copies, mark_joins
@@ -99,6 +99,7 @@ def update_index(
         joins=mark_joins(store, site.building),
         headers=embed_column_names(store, encoder),
     )
+    embed_answered_questions(store, encoder)
     told += publish_metadata(store, run_id, site.building)  # of what others have learnt meanwhile
     if outdated:
         site.building.optimise()  # or its files still hold what was removed

@@ -104,3 +104,20 @@ class Parts:
                 raise
             self.missing(Part.STATE, error)
             return otherwise()
+
+    def with_both(self, act: Callable[[], T], otherwise: Callable[[], T]) -> T:
+        """Return what the encoder and the state give, or something else where one is away.
+
+        Raises:
+            ModelError: The encoder is away, and nobody is told so.
+            StateError: The state cannot be read, and nobody is told so.
+        """
+        missing = self.missing
+        if missing is None:
+            return act()
+        try:
+            encoded = self.rests.encoder.use(lambda: self.with_state(act, otherwise), ModelError)
+        except ModelError as error:
+            missing(Part.ENCODER, error)
+            return otherwise()
+        return encoded

@@ -19,7 +19,7 @@ from pneuma_assets.core.search.mentions import (
     word_mentions,
 )
 from pneuma_assets.core.search.names import Elsewhere, KnownNames
-from pneuma_assets.core.search.paraphrases import KnownAnswers, rejected_tables
+from pneuma_assets.core.search.paraphrases import KnownAnswers, Match, rejected_tables
 from pneuma_assets.core.search.parts import Parts, Rests
 from pneuma_assets.core.search.results import (
     AMONG,
@@ -289,16 +289,22 @@ class QueryEngine:
         return self._index.evidence(table_ids)
 
     def matched_columns(
-        self, question: str, tables: Mapping[str, Sequence[str]]
+        self,
+        question: str,
+        tables: Mapping[str, Sequence[str]],
+        missing: OnMissing | None = None,
     ) -> dict[str, dict[str, float]]:
         """Return which columns of tables a question names, and how well each matches, up to 1.
 
         Args:
             question: In plain language.
             tables: The columns of each.
+            missing: As `ask_many`; without the encoder or the state no column is named.
         """
         matcher = self._headers.among(MOST_NAMES, _LEAST_COSINE)
-        return matcher.matched_columns(word_mentions(question), tables)
+        mentions = word_mentions(question)
+        parts = self._parts(False, missing)
+        return parts.with_both(lambda: matcher.matched_columns(mentions, tables), dict)
 
     def held_values(
         self, question: str, table_ids: Sequence[str], where: IndexFilter
@@ -312,6 +318,16 @@ class QueryEngine:
         """
         seen = IndexFilter(tables=tuple(table_ids), readers=as_asked(where).readers)
         return held_values(self._index, question, seen) if table_ids else {}
+
+    def remembered(self, question: str, missing: OnMissing | None = None) -> list[Match]:
+        """Return what people said of answers to questions that ask the same as this.
+
+        Raises:
+            QueryError: The question cannot be asked.
+            ModelError: The encoder is away, and nobody is told (`missing`).
+        """
+        parts, asked = self._parts(False, missing), [checked_question(question)]
+        return parts.remembered(asked, parts.vectors(asked, None))[0]
 
     @property
     def analyzer(self) -> Analyzer:

@@ -10,14 +10,24 @@ from pneuma_assets.core.answers.attempt import Attempts
 from pneuma_assets.core.answers.llm import Counted, ModelWriter
 from pneuma_assets.core.answers.named_rows import named_rows
 from pneuma_assets.core.answers.prune import Tables, answer_sets, sets_to_ask, with_matches
-from pneuma_assets.core.answers.results import CHANGED, AnswerSet, CellAnswer, Outcome
+from pneuma_assets.core.answers.results import (
+    CHANGED,
+    AnswerSet,
+    AnswerTable,
+    CellAnswer,
+    Outcome,
+)
 from pneuma_assets.core.answers.run_duckdb import CHANGED as CHANGED_SINCE
+from pneuma_assets.core.answers.statements import Checked
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.degradation import Part
+from pneuma_assets.core.errors import ModelError, QueryError, SourceError, StateError
 from pneuma_assets.core.search.confidence import is_unlikely
 from pneuma_assets.core.service.answer_sources import AnswerSources
-from pneuma_assets.core.tables import Problem, TableTerms
+from pneuma_assets.core.service.degradation import Missing
+from pneuma_assets.core.sources.base import StatementRows
+from pneuma_assets.core.tables import Problem, TableTerms, source_of
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexFilter
@@ -65,6 +75,39 @@ class _Searched:
         return self.groups[0].answerable if self.groups else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """How a question was asked; `model` is as the caller said it, `by_model` what follows."""
+
+    most: int
+    model: bool | None
+    by_model: bool
+    where: "IndexFilter"
+    ways: Ways
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Runs statements, and notes which sources do not answer."""
+
+    sources: AnswerSources
+    missing: Missing
+
+    def dialect(self, tables: Sequence[AnswerTable]) -> str:
+        """Return the dialect of a statement about these tables."""
+        return self.sources.dialect(tables)
+
+    def run(self, statement: Checked, tables: Sequence[AnswerTable]) -> StatementRows:
+        """Return the rows of a checked statement, as `Runner` has it."""
+        try:
+            return self.sources.run(statement, tables)
+        except SourceError as error:
+            read = {one.name for one in statement.tables}
+            for name in sorted({source_of(t.table_id) for t in tables if t.read.name in read}):
+                self.missing.add(Part.SOURCE, name, str(error), "no rows of its tables are read")
+            raise
+
+
 class Answering(Closing):
     """Answers questions in cells; for any number of threads, whose statements take turns.
 
@@ -106,7 +149,10 @@ class Answering(Closing):
         if asked and config.model is None:
             raise QueryError(_NO_MODEL)
         judge = None if asked else False  # where no model is to be asked, none is
-        searched = self._engine().ask(lambda engine: _search(engine, question, most, judge, where))
+        missing = Missing(self._loaded, sees_all=where.readers is None)
+        searched = self._engine().ask(
+            lambda engine: _search(engine, question, most, judge, where, missing)
+        )
         sure, least = searched.answerable, self._loaded.deployment.query.min_confidence
         if not searched.groups:
             reason = "no table matches; ask in other words, or loosen the filters"
@@ -116,13 +162,32 @@ class Answering(Closing):
                 "tables"
             )
         else:
-            sets = sets_to_ask(searched.groups, most)
-            if asked:
-                found = self._by_model(question, searched, sets, ways or Ways())
-            else:
-                found = self._named(question, searched, sets, where)
-            return self._dated(_with_search(found, searched))
-        return _with_search(CellAnswer(question, Outcome.REFUSED, reason=reason), searched)
+            found = self._read(
+                question, searched, _Asked(most, model, asked, where, ways or Ways()), missing
+            )
+            return replace(_with_search(found, searched), missing=missing.parts)
+        refused = CellAnswer(question, Outcome.REFUSED, reason=reason, missing=missing.parts)
+        return _with_search(refused, searched)
+
+    def _read(
+        self, question: str, searched: _Searched, asked: "_Asked", missing: Missing
+    ) -> CellAnswer:
+        """Return cells of the tables found, as far as the parts that are there can read any."""
+        sets = sets_to_ask(searched.groups, asked.most)
+        try:
+            if asked.by_model:
+                try:
+                    found = self._by_model(question, searched, sets, asked.ways, missing)
+                    return self._dated(found)
+                except ModelError as error:
+                    if asked.model:  # who insists on the model is told that it fails
+                        raise
+                    missing(Part.MODEL, error)
+            return self._dated(self._named(question, searched, sets, asked.where, missing))
+        except StateError as error:
+            missing(Part.STATE, error)
+            told = "nothing is known of the tables, as the state cannot be read"
+            return CellAnswer(question, Outcome.NO_ROWS, reason=told)
 
     def _dated(self, answer: CellAnswer) -> CellAnswer:
         """Return an answer with the tables that were listed anew since they were indexed."""
@@ -138,19 +203,28 @@ class Answering(Closing):
         self._sources.close()
 
     def _by_model(
-        self, question: str, searched: _Searched, tables: Sequence[Tables], ways: Ways
+        self,
+        question: str,
+        searched: _Searched,
+        tables: Sequence[Tables],
+        ways: Ways,
+        missing: Missing,
     ) -> CellAnswer:
         config, model = self._loaded.deployment.answers.model, self._model()
         if config is None or model is None:
             raise QueryError(_NO_MODEL)
-        counted = Counted(lambda texts: self._engine().ask(lambda e: e.count_tokens(texts)))
+        counted = Counted(
+            _count_words
+            if missing.without(Part.ENCODER)
+            else lambda texts: self._engine().ask(lambda engine: engine.count_tokens(texts))
+        )
         writer = ModelWriter(model, STATEMENT_TOKENS, config.shows_values, counted)
         known = {
             table_id: with_matches(one, searched.matched.get(table_id, {}))
             for table_id, one in self._sources.tables(searched.evidence).items()
         }
         sets = answer_sets(tables, known)
-        found = by_model(question, sets, writer, self._attempts(ways), ways)
+        found = by_model(question, sets, writer, self._attempts(ways, missing), ways)
         answer = _of(question, found, sets, searched.analyzer)
         return replace(answer, usage=counted.usage())
 
@@ -160,43 +234,54 @@ class Answering(Closing):
         searched: _Searched,
         sets: Sequence[Tables],
         where: "IndexFilter",
+        missing: Missing,
     ) -> CellAnswer:
         """Return rows that have the cells that a question names: no model is asked, or is there."""
         ids = list(dict.fromkeys(table for tables, _ in sets for table in tables))
         held = self._engine().ask(lambda engine: engine.held_values(question, ids, where))
         known = self._sources.tables({one: searched.evidence[one] for one in ids})
         tables = [known[one] for one in ids if one in known]
-        found, problems = named_rows(question, held, tables, self._attempts(Ways()))
+        found, problems = named_rows(question, held, tables, self._attempts(Ways(), missing))
         why = "the question names no cell of the tables that were found"
         if found:
-            why = (
-                "no model was asked: these rows have words of the question as cells, and need not "
-                "answer it"
-            )
+            away = "the model is away" if missing.without(Part.MODEL) else "no model was asked"
+            why = f"{away}: these rows have words of the question as cells, and need not answer it"
         elif problems:
             why = "no row was read that has what the question names"
         return CellAnswer(
             question,
             Outcome.NAMED if found else Outcome.NO_ROWS,
             named=tuple(found),
-            reason=f"{why}. {_BY_MODEL}",
+            reason=why if missing.without(Part.MODEL) else f"{why}. {_BY_MODEL}",
             problems=tuple(problems),
         )
 
-    def _attempts(self, ways: Ways) -> Attempts:
+    def _attempts(self, ways: Ways, missing: Missing) -> Attempts:
         config = self._loaded.deployment.answers
         until = time.monotonic() + _MOST_STATEMENTS * config.seconds
-        return Attempts(self._sources, config.rows, ways.corrected, until)
+        return Attempts(_Told(self._sources, missing), config.rows, ways.corrected, until)
+
+
+def _count_words(texts: Sequence[str]) -> list[int]:
+    """Return about how many tokens texts have, where no tokenizer can be asked."""
+    return [len(text.split()) for text in texts]
 
 
 def _search(
-    engine: "QueryEngine", question: str, most: int, judge: bool | None, where: "IndexFilter"
+    engine: "QueryEngine",
+    question: str,
+    most: int,
+    judge: bool | None,
+    where: "IndexFilter",
+    missing: Missing,
 ) -> _Searched:
-    groups = engine.find_groups(question, k=_GROUPS * most, judge=judge, where=where)
+    groups = engine.find_groups(
+        question, k=_GROUPS * most, judge=judge, where=where, missing=missing
+    )
     tables = {table for group in groups for table in group.tables}
     evidence = engine.evidence(sorted(tables))
     columns = {table: one.columns for table, one in evidence.items()}
-    matched = engine.matched_columns(question, columns)
+    matched = engine.matched_columns(question, columns, missing)
     return _Searched(groups, evidence, matched, engine.analyzer)
 
 

@@ -2,13 +2,17 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.query import QueryOptions
-from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.degradation import Part
+from pneuma_assets.core.errors import QueryError, StateError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
+from pneuma_assets.core.service.catalog_snapshot import NOTHING, Snapshot
 from pneuma_assets.core.service.catalog_types import (
+    ColumnHit,
     Facets,
     Listing,
     Marked,
@@ -17,8 +21,11 @@ from pneuma_assets.core.service.catalog_types import (
     Suggestion,
     TablePage,
 )
+from pneuma_assets.core.service.degradation import Missing, listed_sources
 from pneuma_assets.core.service.desk import Desk
 from pneuma_assets.core.service.seen import check_table
+from pneuma_assets.core.service.usage import ConfirmedAnswer, questions_of, remembered
+from pneuma_assets.core.tables import source_of
 from pneuma_assets.core.text.suggest import check_names, check_text
 
 if TYPE_CHECKING:
@@ -49,6 +56,8 @@ class CatalogDesk(Desk):
     ) -> SearchAnswer:
         """Return the tables that `ask` returns, with what a page shows of them and of the question.
 
+        The encoder, the judge and the state may be away: the answer says what it lacks.
+
         Args:
             question: In plain language.
             k: Most tables of the answer.
@@ -60,10 +69,11 @@ class CatalogDesk(Desk):
 
         Raises:
             QueryError: The facets leave more tables than one search can name.
+            StateError: The state is away, and facets are wanted, which it knows alone.
         """
         from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
         from pneuma_assets.core.search.marks import Marker
-        from pneuma_assets.core.search.results import check_filter, checked_question
+        from pneuma_assets.core.search.results import Found, check_filter, checked_question
         from pneuma_assets.core.service.browse import check_facets
         from pneuma_assets.core.service.search import Searched, described, hit_of, named_columns
         from pneuma_assets.core.text.analysis import analyzer_named
@@ -72,11 +82,12 @@ class CatalogDesk(Desk):
         check_filter(where)
         check_facets(facets)
         asked, deployment = checked_question(question), self.loaded.deployment
-        view = self._view(where.readers)
+        missing = Missing(self.loaded, sees_all=where.readers is None)
+        view = self._view_or_none(where.readers, facets, missing)
         among = Searched.of(view, where, facets)
-        results: list[TableResult] = []
+        found = Found([])
         if among.tables is None or among.tables:
-            results = self._ask(
+            found = self._ask(
                 lambda engine: engine.search(
                     asked,
                     k=k,
@@ -84,23 +95,33 @@ class CatalogDesk(Desk):
                     where=among.where,
                     among=among.tables,
                     words_only=words_only,
+                    missing=missing,
                 )
-            ).results
+            )
+        results = found.results
         analyzer = analyzer_named(deployment.index.analyzer)
         marker = Marker(asked, analyzer)
         columns = named_columns(asked, [one.table_id for one in results], view, analyzer)
-        with self._stores.use() as store:
-            told = tuple(columns) if store is None else described(columns, store)
-        sure = None if words_only else confidence_of(results)
+        told: tuple[ColumnHit, ...] = tuple(columns)
+        confirmed: tuple[ConfirmedAnswer, ...] = ()
+        with missing.state(), self._stores.use() as store:
+            if store is not None:
+                told = described(columns, store)
+                confirmed = remembered(store, found.remembered, where.readers)
+                missing.sources(store, self._sources_of(results, where))
+        unsure = words_only or missing.without(Part.ENCODER)
+        sure = None if unsure else confidence_of(results)
         return SearchAnswer(
             asked,
             QueryOptions.of(deployment.query).k if k is None else k,
-            among.total,
+            max(among.total, len(results)),
             tuple(hit_of(one, view, marker) for one in results),
             told,
             among.facets,
             sure,
             is_unlikely(sure, deployment.query.min_confidence),
+            missing=missing.parts,
+            confirmed=confirmed,
             seconds=time.perf_counter() - began,
         )
 
@@ -160,7 +181,9 @@ class CatalogDesk(Desk):
         from pneuma_assets.core.service.table_page import table_page
 
         with self._known_store() as store:
-            return table_page(store, self.loaded.deployment, table_id, readers, self._view(readers))
+            view = self._view(readers)
+            page = table_page(store, self.loaded.deployment, table_id, readers, view)
+            return replace(page, questions=questions_of(store, table_id, readers))
 
     def sample_rows(
         self, table_id: str, *, limit: int = 10, readers: Sequence[str] | None = None
@@ -194,6 +217,24 @@ class CatalogDesk(Desk):
             raise QueryError(f"{len(texts):,} texts are to be marked; give {MOST_MARKED:,} at most")
         marker = Marker(question, analyzer_named(self.loaded.deployment.index.analyzer))
         return [Marked(text, marker.marks(text)) for text in texts]
+
+    def _view_or_none(
+        self, readers: Sequence[str] | None, facets: Facets, missing: Missing
+    ) -> "View":
+        """Return what an asker sees; nothing where the state is away and nothing depends on it."""
+        try:
+            return self._view(readers)
+        except StateError as error:
+            if facets != Facets():
+                raise
+            missing(Part.STATE, error)
+            return Snapshot(NOTHING, {}).view(None)
+
+    def _sources_of(self, results: "Sequence[TableResult]", where: IndexFilter) -> set[str]:
+        """Return the sources of which it is told that they are away: to some, those found alone."""
+        if where.readers is None:
+            return listed_sources(self.loaded, where.sources)
+        return {source_of(one.table_id) for one in results}
 
     def _view(self, readers: Sequence[str] | None) -> "View":
         self._check_open()

@@ -203,7 +203,7 @@ class SearchAnswer(_AsDict):
         confidence: The probability that any table of the answer is right; None: not known.
         unlikely: Whether no table is likely to answer.
         missing: What the answer had to do without.
-        confirmed: What people said of answers to such a question.
+        confirmed: Answers that people confirmed to questions that ask the same.
         seconds: How long it took.
     """
 
@@ -271,7 +271,7 @@ class TablePage(_AsDict):
         joins: By which columns it can be joined with others, the surest first.
         lineage: What it is built from, and what is built from it, the nearest first.
         documents: What is written about it.
-        questions: Questions that found it.
+        questions: Those to which people confirmed that it answers, the newest first.
         copies: Tables that hold the same.
         family: The tables of other years, days, regions or numbers, if any.
         notes: What to know of it, a sentence each.

@@ -1,7 +1,33 @@
 """What people say of answers: right ones are found again, wrong ones stay out of the way."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pneuma_assets.core.access import names_of_asker
+from pneuma_assets.core.errors import ConfigError, QueryError
+from pneuma_assets.core.search.results import checked_question
+from pneuma_assets.core.service.describe import author_of, moment
+from pneuma_assets.core.service.seen import check_table
+from pneuma_assets.core.store.usage import SavedAnswer
+from pneuma_assets.core.text.safe import one_line, printable, well_formed
+from pneuma_assets.core.text.suggest import check_names, check_text
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.models.base import Encoder
+    from pneuma_assets.core.search.paraphrases import Match
+    from pneuma_assets.core.store import Store
+
+MOST_QUESTION = 1_000
+"""Characters of a question whose answer is confirmed."""
+MOST_SQL = 20_000
+"""Characters of a statement."""
+MOST_TABLES = 20
+"""Of an answer."""
+_MOST_DOOR = 20
+
+REFUSED, REJECTED, ABANDONED, ANSWERED = "refused", "rejected", "abandoned", "answered"
+"""What came of a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +62,152 @@ class ConfirmedAnswer:
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
         return asdict(self)
+
+
+def confirm(
+    store: "Store",
+    said: SavedAnswer,
+    author: str | None,
+    readers: Sequence[str] | None,
+    days: int,
+) -> str:
+    """Keep what somebody says of an answer; a rejected one is a question that failed, too.
+
+    Args:
+        store: The state.
+        said: The answer, as it was given.
+        author: Who says so; None: who is logged in.
+        readers: Who says so, as tables know them: they say nothing of a table they may not see.
+        days: How long questions that failed are kept.
+
+    Returns:
+        The answer's id.
+
+    Raises:
+        ConfigError: There is no such table, or question, statement or author cannot be kept.
+        StateError: There are too many answers.
+    """
+    question = _checked(said.question)
+    check_names("tables", said.tables, ConfigError)
+    if not 1 <= len(set(said.tables)) <= MOST_TABLES:
+        raise ConfigError(f"name the tables of the answer, 1 to {MOST_TABLES}")
+    for table_id in said.tables:
+        check_table(store, table_id, readers)
+    check_text("the statement", said.sql, ConfigError)
+    if len(said.sql) > MOST_SQL:
+        raise ConfigError(f"the statement has more than {MOST_SQL:,} characters, the most kept")
+    check_text("the door", said.door, ConfigError)
+    kept = replace(
+        said,
+        question=question,
+        sql=well_formed(said.sql).strip(),
+        author=author_of(author),
+        door=one_line(printable(said.door), _MOST_DOOR),
+    )
+    answer_id = store.usage.say(kept)
+    if kept.confirmed:
+        store.usage.settle(question, [REFUSED, REJECTED, ABANDONED])
+    elif days:
+        store.usage.note(question, REJECTED, kept.door, days)
+    return answer_id
+
+
+def embed_question(store: "Store", answer_id: str, encoder: "Callable[[], Encoder]") -> None:
+    """Keep the embedding of an answer's question, by which those that ask the same find it.
+
+    Raises:
+        ModelError: The encoder is away; the next run embeds the question.
+    """
+    asked = {one.question for one in store.usage.answers() if one.answer_id == answer_id}
+    for question in asked:
+        opened = encoder()
+        (vector,) = opened.encode_queries([question])
+        store.usage.keep_vectors(opened.name, {answer_id: (question, vector)})
+
+
+def forget(
+    store: "Store", answer_id: str, author: str | None, readers: Sequence[str] | None
+) -> None:
+    """Forget what was said of an answer.
+
+    Args:
+        store: The state.
+        answer_id: The answer.
+        author: Whose it must be; None: anybody's.
+        readers: Who asks.
+
+    Raises:
+        ConfigError: There is no such answer, or none that they may see and is theirs.
+    """
+    check_text("the answer's id", answer_id, ConfigError)
+    found = [one for one in store.usage.answers() if one.answer_id == answer_id]
+    for one in shown(store, [(one, None) for one in found], readers):
+        if author is None or one.author == author:
+            store.usage.forget(answer_id)
+            if not one.confirmed:
+                store.usage.settle(one.question, [REJECTED])
+            return
+    raise ConfigError(
+        f"unknown answer {one_line(printable(answer_id), 40)!r}; `pneuma-assets confirmed` lists "
+        "those that you may see, and only who said so, or an operator, forgets one"
+    )
+
+
+def shown(
+    store: "Store",
+    answers: Iterable[tuple[SavedAnswer, float | None]],
+    readers: Sequence[str] | None,
+) -> tuple[ConfirmedAnswer, ...]:
+    """Return answers as people see them: those of whose tables who asks may see all.
+
+    A table that has left is seen by nobody but who may see all.
+
+    Args:
+        store: The state.
+        answers: Each with how similar its question is to the one that is asked.
+        readers: Who asks.
+    """
+    said = list(answers)
+    seen = _seen(store, {table for one, _ in said for table in one.tables}, readers)
+    return tuple(
+        ConfirmedAnswer(
+            *(one.answer_id, one.question, one.tables, one.sql or None, one.confirmed),
+            *(one.author, str(moment(one.said_at)), one.door, similarity),
+            gone=tuple(table for table in one.tables if table not in seen),
+        )
+        for one, similarity in said
+        if readers is None or seen.issuperset(one.tables)
+    )
+
+
+def remembered(
+    store: "Store", matches: "Iterable[Match]", readers: Sequence[str] | None
+) -> tuple[ConfirmedAnswer, ...]:
+    """Return the answers that people confirmed to questions that ask the same, as `shown` does."""
+    found = [(one.answer, one.similarity) for one in matches if one.answer.confirmed]
+    return shown(store, found, readers)
+
+
+def questions_of(store: "Store", table_id: str, readers: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the questions to which people confirmed that a table answers, the newest first."""
+    about = [(o, None) for o in store.usage.answers() if o.confirmed and table_id in o.tables]
+    return tuple(dict.fromkeys(one.question for one in shown(store, about, readers)))
+
+
+def _checked(question: str) -> str:
+    try:
+        checked = checked_question(question)
+    except QueryError as error:
+        raise ConfigError(str(error)) from error
+    if len(checked) > MOST_QUESTION:
+        raise ConfigError(f"the question has more than {MOST_QUESTION:,} characters")
+    return checked
+
+
+def _seen(store: "Store", table_ids: Collection[str], readers: Sequence[str] | None) -> set[str]:
+    """Return those of some tables that are listed and that somebody may see."""
+    there = store.tables.refs(table_ids)
+    if readers is None:
+        return set(there)
+    names, whose = set(names_of_asker(readers)), store.edges.readers(there)
+    return {one for one in there if (may := whose.get(one)) is None or may & names}

@@ -1,19 +1,23 @@
 """Everything one deployment consists of, opened when first needed and closed together."""
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.service import describe, state
 from pneuma_assets.core.service.catalog_desk import CatalogDesk
+from pneuma_assets.core.service.degradation import Missing
 from pneuma_assets.core.service.seen import check_table, seen_tables
 from pneuma_assets.core.service.status import Status, read_status
+from pneuma_assets.core.service.usage_desk import UsageDesk
 from pneuma_assets.core.text.suggest import check_text
 
 if TYPE_CHECKING:
     from pneuma_assets.core.answers.results import CellAnswer
+    from pneuma_assets.core.degradation import MissingPart, OnMissing
     from pneuma_assets.core.index.base import IndexInfo
     from pneuma_assets.core.search.groups import GroupResult
     from pneuma_assets.core.search.query import QueryEngine
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.store.restore import Restored
 
 
-class Workspace(CatalogDesk):
+class Workspace(CatalogDesk, UsageDesk):
     """A deployment ready for use: what the command line, Python and Dagster call.
 
     Nothing is opened before it is needed: reading the status loads no model. Close it, or use it in
@@ -80,16 +84,19 @@ class Workspace(CatalogDesk):
         judge: bool | None = None,
         tau: float | None = None,
         where: IndexFilter = NO_FILTER,
+        missing: "list[MissingPart] | None" = None,
     ) -> "list[list[TableResult]]":
         """Answer several questions, much quicker than with a call each; otherwise as `ask`.
 
-        Given `tau`, each answer has as many tables as its question needs, as with `find`.
+        Given `tau`, each answer has as many tables as its question needs, as with `find`. Given a
+        list as `missing`, a model or a state that is away is no error: it is added there, and the
+        questions are answered without it.
         """
-        return self._ask(
-            lambda engine: engine.ask_many(
-                questions, k=k, n=n, alpha=alpha, judge=judge, tau=tau, where=where
+        options: dict[str, Any] = {"k": k, "n": n, "alpha": alpha, "judge": judge, "tau": tau}
+        with self._noting(missing, where) as note:
+            return self._ask(
+                lambda engine: engine.ask_many(questions, **options, where=where, missing=note)
             )
-        )
 
     def ask_each(
         self,
@@ -101,6 +108,7 @@ class Workspace(CatalogDesk):
         judge: bool | None = None,
         tau: float | None = None,
         where: IndexFilter = NO_FILTER,
+        missing: "list[MissingPart] | None" = None,
     ) -> "list[Answer]":
         """Answer as `ask_many`, but let a question that cannot be asked fail no other.
 
@@ -109,7 +117,8 @@ class Workspace(CatalogDesk):
         from pneuma_assets.core.service.ask import ask_each
 
         options = {"k": k, "n": n, "alpha": alpha, "judge": judge, "tau": tau, "where": where}
-        return self._ask(lambda engine: ask_each(engine, questions, **options))
+        with self._noting(missing, where) as note:
+            return self._ask(lambda engine: ask_each(engine, questions, **options, missing=note))
 
     def find(
         self,
@@ -132,13 +141,21 @@ class Workspace(CatalogDesk):
         return self.ask_many([question], k=k, judge=judge, tau=near, where=where)[0]
 
     def find_groups(
-        self, question: str, *, k: int | None = None, where: IndexFilter = NO_FILTER
+        self,
+        question: str,
+        *,
+        k: int | None = None,
+        where: IndexFilter = NO_FILTER,
+        missing: "list[MissingPart] | None" = None,
     ) -> "list[GroupResult]":
         """Return sets of tables that may answer the question together, best first.
 
-        A table that may answer by itself is such a set, too.
+        A table that may answer by itself is such a set, too. `missing` is as in `ask_many`.
         """
-        return self._ask(lambda engine: engine.find_groups(question, k=k, where=where))
+        with self._noting(missing, where) as note:
+            return self._ask(
+                lambda engine: engine.find_groups(question, k=k, where=where, missing=note)
+            )
 
     def answer(
         self,
@@ -153,7 +170,8 @@ class Workspace(CatalogDesk):
         Tables are found as by `find_groups`; a statement about them is written by the model of the
         section `answers`. It is checked, and run where the tables lie, or in DuckDB over their rows
         (Octopus, section 5; docs/answers.md). Without a model nothing is answered: `named` has the
-        rows with cells that the question names.
+        rows with cells that the question names. Parts that are away are named in `missing`; where
+        that is the model, rows are shown as without one, unless `model` is True.
 
         Args:
             question: In plain language.
@@ -162,7 +180,7 @@ class Workspace(CatalogDesk):
             where: Which sources, tables and kinds of documents to search, and who asks.
 
         Raises:
-            ModelError: The model is missing or fails.
+            ModelError: The model is to write statements (`model`), and is missing or fails.
             ConfigError: A secret that the deployment file names is not set.
         """
         with self._asking() as session:
@@ -469,3 +487,16 @@ class Workspace(CatalogDesk):
         return copy_between(
             config, source, target, self.loaded.home, self._environ, replace=replace
         )
+
+    @contextmanager
+    def _noting(
+        self, missing: "list[MissingPart] | None", where: IndexFilter
+    ) -> "Iterator[OnMissing | None]":
+        """Yield what is told of parts that are away; afterwards they are in the caller's list."""
+        if missing is None:
+            yield None
+            return
+        sees_all = isinstance(where, IndexFilter) and where.readers is None
+        noted = Missing(self.loaded, sees_all=sees_all)
+        yield noted
+        missing.extend(noted.parts)

@@ -55,8 +55,12 @@ class Problems(StorePart):
 
     def unlisted_sources(self) -> list[str]:
         """Return the sources that could not be listed when they were last tried."""
+        return [problem.subject for problem in self.of_listing()]
+
+    def of_listing(self) -> list[Problem]:
+        """Return why sources could not be listed, of those that could not when last tried."""
         return [
-            problem.subject
+            problem
             for problem in self.all()
             if problem.stage == "listing" and source_of(problem.subject) == problem.subject
         ]

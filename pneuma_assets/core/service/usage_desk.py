@@ -1,0 +1,180 @@
+"""The methods of a deployment that remember what people say of answers."""
+
+import logging
+from collections.abc import Collection, Sequence
+
+from pneuma_assets.core.errors import ConfigError, ModelError, StateError
+from pneuma_assets.core.service import usage
+from pneuma_assets.core.service.desk import Desk
+from pneuma_assets.core.service.usage import ConfirmedAnswer
+from pneuma_assets.core.store.usage import FailedQuestion, SavedAnswer
+from pneuma_assets.core.text.suggest import check_text
+
+logger = logging.getLogger(__name__)
+
+MOST_LISTED = 1_000
+"""Answers, or questions, of one list."""
+
+
+class UsageDesk(Desk):
+    """The part of `Workspace` that remembers answers and questions; see there."""
+
+    def confirm_answer(
+        self,
+        question: str,
+        tables: Sequence[str],
+        *,
+        sql: str | None = None,
+        confirmed: bool = True,
+        author: str | None = None,
+        door: str = "python",
+        readers: Sequence[str] | None = None,
+    ) -> str:
+        """Say that tables, or a statement over them, answer a question, or that they do not.
+
+        It is shown to whoever asks the same in other words and may see all of the tables, and
+        replaces what was said of the same answer. A table that is rejected alone stands behind the
+        others for such a question.
+
+        Args:
+            question: As it was asked, of at most 1,000 characters.
+            tables: Ids of the tables.
+            sql: The statement; None: the tables themselves are meant.
+            confirmed: Whether it answers.
+            author: Who says so.
+            door: By which door.
+            readers: Who says so, as tables know them.
+
+        Returns:
+            The id by which it is forgotten.
+
+        Raises:
+            ConfigError: There is no such table, or something cannot be kept.
+            StateError: There are too many answers.
+        """
+        said = SavedAnswer("", question, _listed(tables), sql or "", confirmed, "", door)
+        with self._known_store() as store:
+            answer_id = usage.confirm(store, said, author, readers, self._usage_days)
+            try:
+                usage.embed_question(store, answer_id, lambda: self.encoder)
+            except ModelError as error:
+                logger.warning(
+                    "Until the next run, only the same words find the answer that was just %s: %s",
+                    "confirmed" if confirmed else "rejected", error,
+                )  # fmt: skip
+        return answer_id
+
+    def forget_answer(
+        self, answer_id: str, *, author: str | None = None, readers: Sequence[str] | None = None
+    ) -> None:
+        """Forget what somebody said of an answer.
+
+        Args:
+            answer_id: As `confirm_answer` returned it.
+            author: Whose it must be, for who may forget only their own; None: anybody's.
+            readers: Who asks.
+
+        Raises:
+            ConfigError: There is no such answer for them.
+        """
+        with self._known_store() as store:
+            usage.forget(store, answer_id, author, readers)
+
+    def confirmed_answers(
+        self,
+        question: str | None = None,
+        *,
+        readers: Sequence[str] | None = None,
+        limit: int = 20,
+    ) -> list[ConfirmedAnswer]:
+        """Return what people said of answers, the newest first, rejected ones, too.
+
+        Given a question, only confirmed answers to those that ask the same, the most similar first.
+
+        Raises:
+            ConfigError: The limit is out of range.
+            QueryError: The question cannot be asked.
+        """
+        _check_range("limit", limit, 1, MOST_LISTED)
+        if question is None:
+            with self._known_store() as store:
+                every = [(one, None) for one in store.usage.answers()]
+                return list(usage.shown(store, every, readers)[:limit])
+        matches = self._ask(lambda engine: engine.remembered(question))
+        with self._known_store() as store:
+            return list(usage.remembered(store, matches, readers)[:limit])
+
+    def note_question(
+        self,
+        question: str,
+        outcome: str,
+        *,
+        door: str,
+        readers: Sequence[str] | None = None,  # noqa: ARG002 (who asked is not kept)
+    ) -> None:
+        """Note what came of a question, for the operators' list of those that fail.
+
+        Who asked is not kept. A state that cannot be written keeps nobody from an answer: that is
+        logged. It may wait for whoever writes the state, so call it after the answer is given.
+
+        Args:
+            question: As it was asked; its first 1,000 characters are kept.
+            outcome: `refused`: no table was likely to answer; `abandoned`: nobody looked at any of
+                the tables found; `answered`: neither, so that it did not fail the last time.
+            door: By which door.
+            readers: Who asked.
+
+        Raises:
+            ConfigError: The outcome is none.
+        """
+        outcomes = (usage.ANSWERED, usage.REFUSED, usage.ABANDONED)
+        if outcome not in outcomes:
+            raise ConfigError(f"the outcome must be one of {', '.join(outcomes)}, not {outcome!r}")
+        check_text("the question", question, ConfigError)
+        days = self._usage_days
+        if not days:
+            return
+        try:
+            with self._known_store() as store:
+                if outcome == usage.ANSWERED:
+                    store.usage.settle(question, [usage.REFUSED, usage.ABANDONED])
+                else:
+                    store.usage.note(question, outcome, door, days)
+        except StateError as error:
+            logger.warning("What came of a question was not noted: %s", error)
+
+    def failing_questions(
+        self, *, limit: int = 50, offset: int = 0
+    ) -> tuple[int, list[FailedQuestion]]:
+        """Return how many questions failed within `web.usage_days`, and some, the latest first.
+
+        They may hold private things, and are for operators alone.
+        """
+        _check_range("limit", limit, 1, MOST_LISTED)
+        _check_range("offset", offset, 0, None)
+        with self._known_store() as store:
+            return store.usage.failed(self._usage_days, limit, offset)
+
+    def forget_questions(self, question_ids: Collection[str] | None = None) -> int:
+        """Forget that questions failed (None: all of them); returns how many there were."""
+        with self._known_store() as store:
+            return store.usage.forget_failed(question_ids)
+
+    @property
+    def _usage_days(self) -> int:
+        return self.loaded.deployment.web.usage_days
+
+
+def _listed(tables: Sequence[str]) -> tuple[str, ...]:
+    """Return tables as a tuple; one text alone would be a table a letter."""
+    if isinstance(tables, str | bytes):
+        raise ConfigError("tables must be a list of str, not one text")
+    return tuple(dict.fromkeys(tables))
+
+
+def _check_range(what: str, value: int, least: int, most: int | None) -> None:
+    """Raise `ConfigError` unless a whole number is within these bounds; None: any greater one."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if not is_whole or value < least or (most is not None and value > most):
+        upto = "" if most is None else f" to {most:,}"
+        raise ConfigError(f"{what} must be a whole number from {least}{upto}, not {value!r}")
