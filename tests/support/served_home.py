@@ -1,12 +1,14 @@
 """A small deployment of three sources with readers of their own, and servers of it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.config.web import WebConfig
 from pneuma_assets.web.app import create_app
 from pneuma_assets.web.policy import Policy
 from pneuma_assets.workspace import open_workspace
@@ -41,18 +43,23 @@ def make_home(folder: Path, more: str = "") -> Path:
     return file
 
 
-def loaded_from(file: Path) -> LoadedDeployment:
-    return load_deployment(config=file, environ={})
+def loaded_from(file: Path, web: WebConfig | None = None) -> LoadedDeployment:
+    """The deployment of a file, perhaps with another section `web`."""
+    loaded = load_deployment(config=file, environ={})
+    changed = {} if web is None else {"web": web}
+    return replace(loaded, deployment=loaded.deployment.model_copy(update=changed))
 
 
-def local_app(file: Path) -> FastAPI:
+def local_app(file: Path, web: WebConfig | None = None) -> FastAPI:
     """A server of one person, who need prove nothing."""
-    return create_app(loaded_from(file), Policy(True, False, SECRET), {})
+    return create_app(loaded_from(file, web), Policy(True, False, SECRET), {})
 
 
-def guarded_app(file: Path, environ: Mapping[str, str] | None = None) -> FastAPI:
+def guarded_app(
+    file: Path, web: WebConfig | None = None, environ: Mapping[str, str] | None = None
+) -> FastAPI:
     """A server that wants keys or tokens, reached by http."""
-    return create_app(loaded_from(file), Policy(False, False, SECRET), environ or {})
+    return create_app(loaded_from(file, web), Policy(False, False, SECRET), environ or {})
 
 
 def client_of(app: FastAPI, **headers: str) -> TestClient:

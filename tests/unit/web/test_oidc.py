@@ -8,10 +8,8 @@ import pytest
 from joserfc.jwk import RSAKey
 
 from pneuma_assets.core.config.web import OidcConfig, WebConfig
-from pneuma_assets.web.app import create_app
-from pneuma_assets.web.policy import Policy
 from tests.support.oidc_provider import CLIENT, CLIENT_SECRET, running_provider
-from tests.support.served_home import SECRET, client_of, loaded_from
+from tests.support.served_home import client_of, guarded_app
 
 BASE = "http://localhost"
 
@@ -34,10 +32,7 @@ def app_of(deployment, provider, **more):
         issuer=provider.issuer, client_id=CLIENT, client_secret_env="CLIENT_SECRET", **more
     )
     web = WebConfig(oidc=oidc, base_url=BASE, editors=("editors",), operators=("operators",))
-    loaded = loaded_from(deployment)
-    named = loaded.deployment.model_copy(update={"web": web})
-    object.__setattr__(loaded, "deployment", named)
-    return create_app(loaded, Policy(False, False, SECRET), {"CLIENT_SECRET": CLIENT_SECRET})
+    return guarded_app(deployment, web, {"CLIENT_SECRET": CLIENT_SECRET})
 
 
 @pytest.fixture
