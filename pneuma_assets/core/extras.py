@@ -25,6 +25,7 @@ EXTRA_OF = {
         "web",
     ),
     "dagster_duckdb": "duckdb",
+    "pandas": "seek",
     "psycopg": "postgresql",
     "openlineage": "openlineage",
     "deltalake": "delta",

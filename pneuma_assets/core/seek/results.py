@@ -118,16 +118,18 @@ class MakeBounds:
     Attributes:
         rows: Of the result of each step.
         kept_bytes: Of rows of sources that are kept in memory between statements.
-        compared: Pairs of values that one fuzzy match compares.
         statement: Of each statement; its `result_bytes` are those of a step's result.
         code: Of each step of Python.
     """
 
     rows: int = 1_000_000
     kept_bytes: int = 256 << 20
-    compared: int = 2_000_000
     statement: RunBounds = field(default_factory=_statement_bounds)
     code: CodeBounds = field(default_factory=CodeBounds)
+
+
+BOUNDS = MakeBounds()
+"""Those that hold where nobody says others."""
 
 
 class Relations(Protocol):

@@ -1,0 +1,230 @@
+"""Makes the target tables of a state of tables that exist, and runs its queries over them.
+
+(Pneuma-Seeker, section 3.4.) No model is asked: each step is an operator's act, and what a step
+does not take is said so that a person or a model can mend it.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from time import monotonic
+
+import pyarrow as pa
+
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.seek.operators.registry import operator_of
+from pneuma_assets.core.seek.operators.sql_text import as_wanted
+from pneuma_assets.core.seek.results import (
+    BOUNDS,
+    Finding,
+    Made,
+    MakeBounds,
+    QueryResult,
+    Relations,
+    Severity,
+    StepFailedError,
+    StepReport,
+)
+from pneuma_assets.core.seek.skeptic.like_values import values_of
+from pneuma_assets.core.seek.skeptic.made import findings_of_table
+from pneuma_assets.core.seek.skeptic.statements import findings_of
+from pneuma_assets.core.seek.sources import Family, Room, readable
+from pneuma_assets.core.seek.state import State, Step, TargetTable, check_state, order_of_tables
+from pneuma_assets.core.seek.tables import InHand, Tables
+from pneuma_assets.core.sources.base import StatementRows
+
+_SHOWN_COLUMNS = 40
+
+
+def materialize(
+    state: State,
+    relations: Relations,
+    *,
+    only: Collection[str] | None = None,
+    made: Mapping[str, pa.Table] | None = None,
+    bounds: MakeBounds = BOUNDS,
+) -> Iterator[Made]:
+    """Make target tables, each behind those that it is made of, and yield each once it is made.
+
+    Args:
+        state: What is to be made, and by which steps.
+        relations: The tables that exist.
+        only: Names of tables; those that they are made of are made as well. Without it, all.
+        made: Tables that were made before, which are not made again.
+        bounds: What it may take.
+
+    Raises:
+        StateInvalidError: The state cannot be.
+        StepFailedError: A table cannot be made; those before it were yielded.
+    """
+    check_state(state)
+    done = {name.casefold(): rows for name, rows in (made or {}).items()}
+    tables = tables_of(state, relations, bounds)
+    for name, rows in done.items():
+        tables.put(name, InHand(rows))
+    for target in _wanted(state, only):
+        if target.name.casefold() not in done:
+            found = _made(target, tables)
+            tables.put(target.name, InHand(found.rows))
+            yield found
+
+
+def tables_of(state: State, relations: Relations, bounds: MakeBounds) -> Tables:
+    """Return the sources of a state as its steps read them."""
+    tables, room = Tables(bounds), Room(bounds.kept_bytes)
+    for source in state.sources:
+        tables.put(source.name, readable(source, relations, bounds, room))
+    return tables
+
+
+def _wanted(state: State, only: Collection[str] | None) -> list[TargetTable]:
+    ordered = order_of_tables(state)
+    if only is None:
+        return ordered
+    wanted = {name.casefold() for name in only}
+    for target in reversed(ordered):
+        if target.name.casefold() in wanted:
+            wanted |= {name.casefold() for step in target.steps for name in step.reads}
+    return [one for one in ordered if one.name.casefold() in wanted]
+
+
+def _made(target: TargetTable, tables: Tables) -> Made:
+    began, findings, reports = monotonic(), list[Finding](), list[StepReport]()
+    if not target.steps:
+        what = "no step says how it is made; add one, the last of which makes the table"
+        raise StepFailedError(target.name, target.name, f"table {target.name}: {what}")
+    for number, step in enumerate(target.steps, 1):
+        started = monotonic()
+        try:
+            outcome = operator_of(step).run(step, tables)
+        except PneumaError as error:
+            raise _failed(target, number, step, tables, error) from error
+        findings += [*_of_families(step, tables), *outcome.findings]
+        tables.put(step.makes, InHand(outcome.rows))
+        seconds = monotonic() - started
+        reports.append(StepReport(step.makes, outcome.rows.num_rows, seconds, outcome.sql))
+    rows = _as_wanted(target, tables)
+    findings += findings_of_table(target, outcome.rows, rows)
+    return Made(target.name, rows, tuple(findings), monotonic() - began, tuple(reports))
+
+
+def _failed(
+    target: TargetTable, number: int, step: Step, tables: Tables, error: PneumaError
+) -> StepFailedError:
+    """Return why a step failed, with what there was to use."""
+    where = f"table {target.name}, step {number} ({step.operator}, makes {step.makes})"
+    message = f"{where}: {str(error).rstrip('.')}. It reads {_shapes(step.reads, tables)}"
+    return StepFailedError(target.name, step.makes, message)
+
+
+def _shapes(names: Sequence[str], tables: Tables) -> str:
+    shown = []
+    for name in names:
+        try:
+            columns = tables.columns(name)
+        except PneumaError as error:
+            shown.append(f"{name}, which cannot be read: {error}")
+            continue
+        cells = ", ".join(f"{one.name} {one.type}" for one in columns[:_SHOWN_COLUMNS])
+        more = ", …" if len(columns) > _SHOWN_COLUMNS else ""
+        shown.append(f"{name} ({cells}{more})")
+    return "; ".join(shown)
+
+
+def _of_families(step: Step, tables: Tables) -> Iterator[Finding]:
+    for name in step.reads:
+        if isinstance(table := tables.table(name), Family):
+            yield from table.findings
+
+
+def _as_wanted(target: TargetTable, tables: Tables) -> pa.Table:
+    """Return a table's columns as the state has them, of their types."""
+    has = [(one.name, one.type) for one in tables.columns(target.name)]
+    names = {name.casefold() for name, _ in has}
+    missing = [one.name for one in target.columns if one.name.casefold() not in names]
+    if missing:
+        shown = ", ".join(name for name, _ in has[:_SHOWN_COLUMNS])
+        message = (
+            f"table {target.name} is to have {', '.join(missing)}, which its last step does not "
+            f"make; it makes {shown}"
+        )
+        raise StepFailedError(target.name, target.name, message)
+    wanted = [(one.name, one.type) for one in target.columns]
+    sql = as_wanted(wanted or [(name, "") for name, _ in has], target.name, {target.name: has})
+    try:
+        return tables.arrow(tables.check(sql, [target.name]))
+    except PneumaError as error:
+        raise StepFailedError(target.name, target.name, f"table {target.name}: {error}") from error
+
+
+def run_queries(
+    state: State,
+    made: Mapping[str, pa.Table],
+    *,
+    bounds: MakeBounds = BOUNDS,
+    most_rows: int = 1_000,
+) -> Iterator[QueryResult]:
+    """Run the queries of a state over tables that were made, and yield what each gives.
+
+    One that does not run has no columns, and a finding that says why.
+    """
+    tables = Tables(bounds)
+    for name, rows in made.items():
+        tables.put(name, InHand(rows))
+    for query in state.queries:
+        try:
+            statement = tables.check(query.sql, [*made], most_rows)
+            found = tables.rows(statement)
+        except PneumaError as error:
+            lacking = [one.name for one in state.tables if not tables.has(one.name)]
+            text = f"{error}; made are {_shapes([*made], tables) or 'no tables'}"
+            text += f"; not made yet are {', '.join(lacking)}" if lacking else ""
+            failed = Finding("query", Severity.ERROR, query.name, text)
+            yield QueryResult(query.name, (), (), False, (failed,))
+            continue
+        findings = [*findings_of(statement, query.name, tables), *_of_result(query.name, found)]
+        yield QueryResult(query.name, found.columns, found.rows, found.more, tuple(findings))
+
+
+def _of_result(name: str, found: StatementRows) -> Iterator[Finding]:
+    if not found.rows:
+        text = "it gives no row; look at its filters, and at what its tables hold"
+        yield Finding("no rows", Severity.WARNING, name, text)
+    elif all(cell is None for row in found.rows for cell in row):
+        text = "all that it gives is NULL; look at what it aggregates"
+        yield Finding("no values", Severity.WARNING, name, text)
+
+
+def probe(
+    sql: str,
+    state: State,
+    relations: Relations,
+    *,
+    most_rows: int = 20,
+    bounds: MakeBounds = BOUNDS,
+) -> StatementRows:
+    """Return the rows of a statement over sources, by their names in the state.
+
+    Raises:
+        SqlRefusedError: The guard refuses it.
+        SqlFailedError: It does not run, or not within the bounds.
+        PneumaError: A table cannot be read.
+    """
+    said = sql.casefold()
+    named = [one.name for one in state.sources if one.name.casefold() in said]
+    return tables_of(state, relations, bounds).ask(sql, named, most_rows)
+
+
+def values_seen(
+    source: str,
+    column: str,
+    state: State,
+    relations: Relations,
+    *,
+    most: int = 50,
+    bounds: MakeBounds = BOUNDS,
+) -> list[str]:
+    """Return the different values of a source's column as text, the most frequent first.
+
+    Raises:
+        PneumaError: As of `probe`.
+    """
+    return values_of(source, column, tables_of(state, relations, bounds), most)

@@ -1,0 +1,180 @@
+"""What an operator is, and what one that consists of SQL does."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pneuma_assets.core.answers.statements import Checked
+from pneuma_assets.core.errors import SqlFailedError
+from pneuma_assets.core.seek.operators.sql_text import Columns
+from pneuma_assets.core.seek.results import Finding, Severity
+from pneuma_assets.core.seek.state import StateInvalidError, Step
+from pneuma_assets.core.seek.tables import Tables, results_of
+
+
+class Options(BaseModel):
+    """What an operator is told; column and table names are those of what it reads."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The rows that a step made, what its rules found, and the SQL that gave them, if any did."""
+
+    rows: pa.Table
+    findings: Sequence[Finding] = ()
+    sql: str = ""
+
+
+class Operator:
+    """An act of the registry.
+
+    Attributes:
+        name: By which steps call it.
+        summary: What it does, for people and for prompts.
+        model: What its options are; None where a step has code in their place.
+        reads: How many tables it reads at least and at most.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    model: ClassVar[type[Options] | None] = None
+    reads: ClassVar[tuple[int, int]] = (1, 1)
+
+    def options(self, step: Step) -> dict[str, Any]:
+        """Return a step's options as JSON has them, defaults included.
+
+        Raises:
+            StateInvalidError: They are not those of its model, or it reads too few or many tables.
+        """
+        least, most = self.reads
+        if not least <= len(step.reads) <= most:
+            raise StateInvalidError(
+                f"{self.name} reads {least if least == most else f'{least} to {most}'} tables, "
+                f"not {len(step.reads)}"
+            )
+        if self.model is None:
+            return {}
+        try:
+            return self.model.model_validate(step.options).model_dump(mode="json")
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"{'.'.join(map(str, one['loc'])) or 'options'}: {one['msg']}"
+                for one in error.errors()[:10]
+            )
+            raise StateInvalidError(f"options of {self.name}: {wrong}") from None
+
+    def shape(self, step: Step, tables: Tables) -> Sequence[str] | None:
+        """Return the names of the columns that a step makes, before it does; None if not known.
+
+        Raises:
+            PneumaError: It cannot run.
+        """
+        raise NotImplementedError
+
+    def run(self, step: Step, tables: Tables) -> Outcome:
+        """Make a table.
+
+        Raises:
+            PneumaError: Why it cannot be made; what is said lets somebody mend the step.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A step of an operator that consists of SQL, and what there is to run it.
+
+    Attributes:
+        step: It.
+        options: As its model has them.
+        tables: All that there is.
+        columns: Of each table that it reads.
+        extra: Tables of the operator's own, which its statements read.
+    """
+
+    step: Step
+    options: Mapping[str, Any]
+    tables: Tables
+    columns: Columns
+    extra: Sequence[str] = ()
+
+    @property
+    def base(self) -> str:
+        """The first table that it reads."""
+        return self.step.reads[0]
+
+    def ask(self, sql: str, most_rows: int = 60_000) -> Sequence[Sequence[Any]]:
+        """Return the rows of a query over what it reads."""
+        return self.tables.ask(sql, self.names, most_rows).rows
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What its statements may read."""
+        return [*self.step.reads, *self.extra]
+
+    def finding(self, rule: str, severity: Severity, text: str, **figures: float) -> Finding:
+        """Return what a rule found about it."""
+        return Finding(rule, severity, self.step.makes, text, figures)
+
+
+class SqlOperator(Operator):
+    """An operator that writes one query of what it reads."""
+
+    def render(self, work: Work) -> str:
+        """Return its SQL; a `ValueError` says why there is none."""
+        raise NotImplementedError
+
+    def check(self, work: Work) -> None:
+        """Raise `StateInvalidError` where options contradict what the step reads."""
+
+    def findings(self, work: Work, rows: pa.Table) -> Iterable[Finding]:  # noqa: ARG002
+        """Yield what its own rules find, once it ran."""
+        return ()
+
+    def work(self, step: Step, tables: Tables) -> Work:
+        """Return a step as it is run."""
+        columns = {name: [(c.name, c.type) for c in tables.columns(name)] for name in step.reads}
+        work = Work(step, self.options(step), tables, columns)
+        self.check(work)
+        return work
+
+    def statement(self, work: Work) -> Checked:
+        """Return its query, checked as one that a stranger wrote."""
+        try:
+            sql = self.render(work)
+        except ValueError as error:
+            raise SqlFailedError(str(error)) from error
+        return work.tables.check(sql, work.names)
+
+    def shape(self, step: Step, tables: Tables) -> Sequence[str] | None:
+        """Return the columns of its query."""
+        return results_of(self.statement(self.work(step, tables)))
+
+    def run(self, step: Step, tables: Tables) -> Outcome:
+        """Run its query, and look for what its own rules find."""
+        work = self.work(step, tables)
+        statement = self.statement(work)
+        rows = tables.arrow(statement)
+        return Outcome(rows, list(self.findings(work, rows)), statement.sql)
+
+
+def lost(work: Work, sql: str, what: str, rule: str) -> Iterator[Finding]:
+    """Yield a warning where a query of cells and how often each is there gives any.
+
+    Args:
+        work: The step.
+        sql: Of a cell as text, how many rows have it, and how many rows have any of these.
+        what: What is said of the cells.
+        rule: Whose finding it is.
+    """
+    if found := work.ask(sql, 5):
+        shown = ", ".join(repr(str(row[0])[:40]) for row in found)
+        count = int(found[0][2])
+        yield work.finding(
+            rule, Severity.WARNING, f"{count:,} cells {what}, such as {shown}", cells=count
+        )

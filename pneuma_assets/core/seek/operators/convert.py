@@ -1,0 +1,133 @@
+"""Numbers, days, units and currencies that are written otherwise."""
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Literal
+
+import pyarrow as pa
+from pydantic import Field, StringConstraints, model_validator
+
+from pneuma_assets.core.seek.operators.base import Options, SqlOperator, Work, lost
+from pneuma_assets.core.seek.operators.join import join_findings
+from pneuma_assets.core.seek.operators.sql_convert import UNITS, convert, converted, rates_of
+from pneuma_assets.core.seek.operators.sql_join import joined
+from pneuma_assets.core.seek.operators.sql_text import of
+from pneuma_assets.core.seek.results import Finding
+from pneuma_assets.core.seek.state import ColumnName, Name, StateInvalidError
+
+Short = Annotated[str, StringConstraints(min_length=1, max_length=40)]
+
+
+class _Conversion(Options):
+    column: ColumnName
+    into: str = Field("", max_length=200, description="a new column; without it, in its place")
+
+
+class ToNumber(_Conversion):
+    """Texts such as `1,234.50 €`, `12 %` or `(300)` to numbers."""
+
+    to: Literal["number"]
+    decimal: Literal[".", ","] = Field(".", description="the sign before decimal places")
+    remove: tuple[Short, ...] = Field((), max_length=5, description="such as `kg` or `USD`")
+
+
+class ToDay(_Conversion):
+    """Texts to days, or days and times, by formats such as `%d.%m.%Y`, the first that fits."""
+
+    to: Literal["date", "timestamp"]
+    formats: tuple[Short, ...] = Field(min_length=1, max_length=10)
+
+
+class ToUnit(_Conversion):
+    """Numbers of one unit, or of that which another column names, to another unit."""
+
+    to: Literal["unit"]
+    unit: str = Field("", description=f"one of {' '.join(UNITS)}")
+    unit_column: str = Field("", max_length=200, description="or the column with each row's unit")
+    into_unit: str
+
+    @model_validator(mode="after")
+    def _is_known(self) -> "ToUnit":
+        if bool(self.unit) == bool(self.unit_column):
+            raise ValueError("give unit or unit_column")
+        for one in filter(None, (self.unit, self.into_unit)):
+            if one not in UNITS:
+                raise ValueError(f"unit {one[:20]!r} is none of {', '.join(UNITS)}")
+        if self.unit and UNITS[self.unit][0] != UNITS[self.into_unit][0]:
+            raise ValueError(f"{self.unit} and {self.into_unit} do not measure the same")
+        return self
+
+
+class ToCurrency(_Conversion):
+    """Amounts to another currency by a table of rates, which the step reads as well."""
+
+    to: Literal["currency"]
+    rates: Name
+    rate: ColumnName = Field(description="of the table of rates, as the two below")
+    rates_currency: ColumnName
+    rates_date: str = Field("", max_length=200)
+    currency_column: ColumnName = Field(description="of the table that is converted, as the next")
+    date_column: str = Field("", max_length=200)
+    by: Literal["multiply", "divide"] = "multiply"
+
+    @model_validator(mode="after")
+    def _is_dated(self) -> "ToCurrency":
+        if bool(self.rates_date) != bool(self.date_column):
+            raise ValueError("give date_column and rates_date, or neither")
+        return self
+
+
+Conversion = Annotated[ToNumber | ToDay | ToUnit | ToCurrency, Field(discriminator="to")]
+
+
+class ConvertOptions(Options):
+    """Which columns become what."""
+
+    conversions: tuple[Conversion, ...] = Field(min_length=1, max_length=30)
+
+
+class Convert(SqlOperator):
+    """Writes columns of a table otherwise; a cell that is none of it becomes NULL, and is told."""
+
+    name = "convert"
+    summary = "turns texts into numbers or days, and converts units and currencies"
+    model = ConvertOptions
+    reads = (1, 5)
+
+    def render(self, work: Work) -> str:
+        """Return its SQL."""
+        return convert(work.options, work.columns)
+
+    def check(self, work: Work) -> None:
+        """Refuse rates that the step does not read, and columns that are not there."""
+        rates = [on["other"] for on in rates_of(work.options, work.base)]
+        if sorted(rates) != sorted(work.step.reads[1:]):
+            raise StateInvalidError("reads names the table, then each table of rates, once")
+        names = {name.casefold() for name, _ in work.columns[work.base]}
+        for one in work.options["conversions"]:
+            if one["column"].casefold() not in names:
+                known = ", ".join(name for name, _ in work.columns[work.base][:20])
+                raise StateInvalidError(
+                    f"{work.base} has no column {one['column'][:60]!r}; it has {known}"
+                )
+
+    def findings(self, work: Work, rows: pa.Table) -> Iterable[Finding]:  # noqa: ARG002
+        """Yield which cells a conversion does not take, and how rates are joined."""
+        rates = rates_of(work.options, work.base)
+        if rates:
+            yield from join_findings(work, rates, work.columns)
+        for one in work.options["conversions"]:
+            yield from _not_taken(work, one, joined(work.base, rates, work.columns))
+
+
+def _not_taken(work: Work, one: dict[str, str], source: str) -> Iterator[Finding]:
+    cell = f"CAST({of(work.base, one['column'])} AS VARCHAR)"
+    unit = one.get("unit_column")
+    shown = f"concat({cell}, ' ', {of(work.base, unit)})" if unit else cell
+    where = f"trim({cell}) <> '' AND {converted(one, work.base)} IS NULL"
+    yield from lost(
+        work,
+        f"SELECT v, n, sum(n) OVER () AS total FROM (SELECT {shown} AS v, count(*) AS n "
+        f"FROM {source} WHERE {where} GROUP BY v) AS q ORDER BY n DESC, v LIMIT 5",
+        f"of {one['column']!r} become NULL, for they are no {one['to']} as the step has it",
+        "not converted",
+    )

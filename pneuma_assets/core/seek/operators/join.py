@@ -1,0 +1,240 @@
+"""Tables joined along a known path, and by values that are spelled otherwise."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import pyarrow as pa
+from pydantic import Field, model_validator
+
+from pneuma_assets.core.seek.operators.base import Options, Outcome, SqlOperator, Work
+from pneuma_assets.core.seek.operators.sql_join import condition, join, joined
+from pneuma_assets.core.seek.operators.sql_match import PAIRS, fuzzy_match, joins_of, matching
+from pneuma_assets.core.seek.operators.sql_text import Columns, of
+from pneuma_assets.core.seek.results import Finding, Severity
+from pneuma_assets.core.seek.state import ColumnName, Name, StateInvalidError, Step
+from pneuma_assets.core.seek.tables import InHand, Tables
+
+_SHOWN = 5
+_PAIRS = pa.schema([("value", pa.string()), ("match", pa.string()), ("score", pa.float64())])
+
+
+class JoinOn(Options):
+    """How one table is joined to those before it."""
+
+    table: Name = Field(description="the table before it that refers")
+    columns: tuple[ColumnName, ...] = Field(min_length=1, max_length=10)
+    other: Name = Field(description="the table that is joined")
+    other_columns: tuple[ColumnName, ...] = Field(min_length=1, max_length=10)
+    kind: Literal["left", "inner"] = Field("left", description="inner drops rows without a partner")
+    expect: Literal["one", "any"] = Field(
+        "one", description="how many rows of `other` a row goes with at most"
+    )
+    fold: bool = Field(False, description="whether capitals and blanks around do not count")
+
+    @model_validator(mode="after")
+    def _has_pairs(self) -> "JoinOn":
+        if len(self.columns) != len(self.other_columns):
+            raise ValueError("columns and other_columns are pairs; give as many of each")
+        return self
+
+
+Chosen: Any = Field(
+    default_factory=dict,
+    max_length=200,
+    description="the columns of the result, each with its `table.column`; without it, all",
+)
+
+
+class JoinOptions(Options):
+    """By which columns tables are joined, in this order, and what is kept of them."""
+
+    joins: tuple[JoinOn, ...] = Field(min_length=1, max_length=10)
+    columns: dict[ColumnName, str] = Chosen
+
+
+class FuzzyOptions(Options):
+    """By which columns two tables are joined whose values are spelled otherwise."""
+
+    column: ColumnName = Field(description="of the first table")
+    other_column: ColumnName = Field(description="of the second table")
+    least: float = Field(88, ge=50, le=100, description="least likeness, of 100")
+    kind: Literal["left", "inner"] = "left"
+    expect: Literal["one", "any"] = "one"
+    columns: dict[ColumnName, str] = Chosen
+
+
+def _check_columns(chosen: Mapping[str, str], names: Iterable[str]) -> None:
+    for one in chosen.values():
+        if one.partition(".")[0] not in names:
+            raise StateInvalidError(
+                f"columns: {one[:60]!r} is no `table.column` of {', '.join(names)}"
+            )
+
+
+class Join(SqlOperator):
+    """Joins tables by columns that are equal, and counts rows before and after each."""
+
+    name = "join"
+    summary = "joins tables by equal columns, along a path of one join each"
+    model = JoinOptions
+    reads = (2, 11)
+
+    def render(self, work: Work) -> str:
+        """Return its SQL."""
+        return join(work.options, work.columns)
+
+    def check(self, work: Work) -> None:
+        """Refuse a path that is not one of the tables that the step reads."""
+        before, (_, *others) = [work.base], work.step.reads
+        for on in work.options["joins"]:
+            if on["table"] not in before or on["other"] not in others:
+                raise StateInvalidError(
+                    f"the join of {on['table']} with {on['other']}: the first has to stand before "
+                    f"it ({', '.join(before)}), and the step has to read the second "
+                    f"({', '.join(others)}), each joined once"
+                )
+            before.append(on["other"])
+            others.remove(on["other"])
+        if others:
+            raise StateInvalidError(f"no join says how {', '.join(others)} is joined")
+        _check_columns(work.options["columns"], work.step.reads)
+
+    def findings(self, work: Work, rows: pa.Table) -> Iterable[Finding]:  # noqa: ARG002
+        """Yield how many rows each join keeps, loses and multiplies."""
+        return join_findings(work, work.options["joins"], work.columns)
+
+
+class FuzzyMatch(SqlOperator):
+    """Joins two tables by values that name the same, spelled otherwise."""
+
+    name = "fuzzy_match"
+    summary = "joins two tables by names that are spelled otherwise; adds `match_score`"
+    model = FuzzyOptions
+    reads = (2, 2)
+
+    def render(self, work: Work) -> str:
+        """Return its SQL, over a table of pairs as well."""
+        return fuzzy_match(work.options, work.columns)
+
+    def work(self, step: Step, tables: Tables) -> Work:
+        """Return a step with a table of pairs, which is empty before it runs."""
+        tables.put(PAIRS, InHand(_PAIRS.empty_table()))
+        return replace(super().work(step, tables), extra=(PAIRS,))
+
+    def check(self, work: Work) -> None:
+        """Refuse columns that neither table has."""
+        _check_columns(work.options["columns"], work.step.reads)
+        for name, column in zip(work.step.reads, ("column", "other_column"), strict=True):
+            wanted = work.options[column]
+            if wanted not in [own for own, _ in work.columns[name]]:
+                known = ", ".join(own for own, _ in work.columns[name][:20])
+                raise StateInvalidError(f"{name} has no column {wanted!r}; it has {known}")
+
+    def run(self, step: Step, tables: Tables) -> Outcome:
+        """Look for the pairs, then join by them."""
+        work = self.work(step, tables)
+        pairs = pa.table(matching(work.options, work.columns, work.ask), schema=_PAIRS)
+        tables.put(PAIRS, InHand(pairs))
+        statement = self.statement(work)
+        rows = tables.arrow(statement)
+        base, other = step.reads
+        shapes = {**work.columns, PAIRS: [("value", "VARCHAR"), ("match", "VARCHAR")]}
+        joins = [
+            {**on, "expect": work.options["expect"]} for on in joins_of(work.options, base, other)
+        ]
+        counted = join_findings(work, joins[1:], shapes, before=joins[:1])
+        return Outcome(rows, [*_pair_findings(work, pairs), *counted], statement.sql)
+
+
+def _pair_findings(work: Work, pairs: pa.Table) -> Iterator[Finding]:
+    """Yield which values go with none, and of which that is a guess, the least sure first."""
+    rows = pairs.to_pylist()
+    alone = [row["value"] for row in rows if row["match"] is None]
+    if alone:
+        shown = ", ".join(repr(one[:40]) for one in alone[:_SHOWN])
+        text = f"{len(alone):,} of {len(rows):,} different values go with none, such as {shown}"
+        figures = {"values": float(len(rows)), "unmatched": float(len(alone))}
+        yield work.finding("unmatched values", Severity.WARNING, text, **figures)
+    guessed = sorted(
+        (row for row in rows if row["score"] is not None and row["score"] < 100),
+        key=lambda row: float(row["score"]),
+    )
+    if guessed:
+        shown = ", ".join(
+            f"{row['value'][:40]!r} with {row['match'][:40]!r} ({row['score']:.0f})"
+            for row in guessed[:_SHOWN]
+        )
+        text = f"{len(guessed):,} values are matched because they are alike; see {shown}"
+        yield work.finding("alike values", Severity.NOTE, text, guessed=len(guessed))
+
+
+def join_findings(
+    work: Work,
+    joins: Sequence[Mapping[str, Any]],
+    columns: Columns,
+    before: Sequence[Mapping[str, Any]] = (),
+) -> Iterator[Finding]:
+    """Yield of each join how many rows there are before and after, what it loses and multiplies.
+
+    Args:
+        work: The step; its first table is joined with others.
+        joins: Those to look at, in order.
+        columns: Of all that is read.
+        before: Joins that stand before these.
+    """
+    counts = []
+    for at, on in enumerate(joins):
+        first = joined(work.base, [*before, *joins[:at]], columns)
+        after = joined(work.base, [*before, *joins[: at + 1]], columns)
+        partner = f'{first} SEMI JOIN "{on["other"]}" ON {condition(on, columns)}'
+        counts += [f"(SELECT count(*) FROM {one})" for one in (first, partner, after)]
+    cells = (f"{count} AS n{at}" for at, count in enumerate(counts))
+    (row,) = work.ask(f"SELECT {', '.join(cells)}", 1)
+    for at, on in enumerate(joins):
+        rows, matched, joined_rows = (int(one) for one in row[3 * at : 3 * at + 3])
+        yield from _of_join(work, on, rows, matched, joined_rows)
+        if matched < rows:
+            yield from _alone(work, on, [*before, *joins[:at]], columns, rows, matched)
+
+
+def _of_join(
+    work: Work, on: Mapping[str, Any], rows: int, matched: int, after: int
+) -> Iterator[Finding]:
+    other, paired = on["other"], after - (rows - matched if on["kind"] == "left" else 0)
+    figures = {"before": float(rows), "matched": float(matched), "after": float(after)}
+    text = f"joining {other}: {rows:,} rows before, {after:,} after"
+    if paired > matched:
+        is_expected = on.get("expect", "one") == "any"
+        severity = Severity.NOTE if is_expected else Severity.ERROR
+        remedy = "" if is_expected else (
+            "; choose one row of each before, join by more columns, or say expect: any"
+        )  # fmt: skip
+        text += f": it multiplies rows, {matched:,} rows go with {paired:,} of {other}{remedy}"
+        yield work.finding("join multiplies", severity, text, **figures)
+    else:
+        yield work.finding("join", Severity.NOTE, text, **figures)
+
+
+def _alone(
+    work: Work,
+    on: Mapping[str, Any],
+    before: Sequence[Mapping[str, Any]],
+    columns: Columns,
+    rows: int,
+    matched: int,
+) -> Iterator[Finding]:
+    """Yield that rows have no partner, with values of theirs."""
+    keys = " || ' / ' || ".join(
+        f"coalesce(CAST({of(on['table'], one)} AS VARCHAR), 'NULL')" for one in on["columns"]
+    )
+    found = work.ask(
+        f"SELECT DISTINCT {keys} AS v FROM {joined(work.base, before, columns)} "
+        f'ANTI JOIN "{on["other"]}" ON {condition(on, columns)} ORDER BY v LIMIT {_SHOWN}'
+    )
+    shown = ", ".join(repr(str(one)[:40]) for (one,) in found)
+    kept = "have NULL in its columns" if on["kind"] == "left" else "are left out"
+    text = f"{rows - matched:,} of {rows:,} rows have no partner in {on['other']} and {kept}"
+    severity = Severity.ERROR if not matched else Severity.WARNING
+    figures = {"rows": float(rows), "unmatched": float(rows - matched)}
+    yield work.finding("join unmatched", severity, f"{text}, such as {shown}", **figures)

@@ -1,0 +1,48 @@
+"""The SQL of like tables under each other."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pneuma_assets.core.seek.operators.sql_text import (
+    Ask,
+    Columns,
+    common_type,
+    literal,
+    of,
+    quoted,
+)
+
+
+def union(options: Mapping[str, Any], columns: Columns, _ask: Ask | None = None) -> str:
+    """Return the query of like tables under each other, and a column that tells them apart.
+
+    Columns are the same whose names are, once renamed; one that a table lacks is NULL there.
+    """
+    renamed = options.get("rename") or {}
+    labels = options.get("labels") or {}
+    shapes = {
+        table: {renamed.get(table, {}).get(name, name): (name, kind) for name, kind in some}
+        for table, some in columns.items()
+    }
+    names = dict.fromkeys(name for shape in shapes.values() for name in shape)
+    queries = []
+    for table in options.get("only") or shapes:
+        shape = shapes[table]
+        cells = [_cell(name, table, shape, shapes) for name in names]
+        label = f"{literal(labels.get(table, table))} AS {quoted(options['member'])}"
+        queries.append(f"SELECT {', '.join([*cells, label])} FROM {quoted(table)}")
+    return " UNION ALL ".join(queries)
+
+
+def _cell(
+    name: str,
+    table: str,
+    shape: Mapping[str, tuple[str, str]],
+    shapes: Mapping[str, Mapping[str, tuple[str, str]]],
+) -> str:
+    kinds = [one[name][1] for one in shapes.values() if name in one]
+    kind = common_type(kinds)
+    if name not in shape:
+        return f"CAST(NULL AS {kind or kinds[0]}) AS {quoted(name)}"
+    cell = of(table, shape[name][0])
+    return f"{f'CAST({cell} AS {kind})' if kind else cell} AS {quoted(name)}"

@@ -1,0 +1,134 @@
+"""What joins of a statement do to the number of rows, and to what is aggregated over them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlglot import exp
+
+from pneuma_assets.core.answers.statements import Checked
+from pneuma_assets.core.seek.results import Finding, Severity
+from pneuma_assets.core.seek.tables import DIALECT, Tables
+
+_AGGREGATES = (exp.Sum, exp.Avg, exp.Median)
+_FROM = "from_"
+
+
+def findings_of_joins(statement: Checked, subject: str, tables: Tables) -> Iterator[Finding]:
+    """Yield of each SELECT of a statement how many rows there are before and after each join.
+
+    Of those that stand beside others, or in WITH; what a query of an outer row reads is not looked
+    at.
+    """
+    names = [table.name for table in statement.tables]
+    with_ = statement.tree.args.get("with_")
+    for select in statement.tree.find_all(exp.Select):
+        joins = select.args.get("joins") or []
+        if joins and _stands_alone(select) and all(map(_is_named, _relations(select))):
+            counted = _counted(select, with_, names, tables)
+            yield from _of_rows(select, counted, subject)
+            yield from _of_aggregates(select, counted, subject)
+
+
+def _relations(select: exp.Select) -> list[exp.Expr]:
+    return [select.args[_FROM].this, *(one.this for one in select.args.get("joins") or [])]
+
+
+def _is_named(relation: exp.Expr) -> bool:
+    return isinstance(relation, exp.Table)
+
+
+def _stands_alone(select: exp.Select) -> bool:
+    """Tell whether a SELECT is the statement, in WITH, or in FROM of one that is."""
+    parent = select.parent
+    while parent is not None:
+        if not isinstance(
+            parent, exp.Query | exp.CTE | exp.With | exp.From | exp.Join | exp.TableAlias
+        ):
+            return False
+        if isinstance(parent, exp.Subquery) and not isinstance(parent.parent, exp.From | exp.Join):
+            return False
+        parent = parent.parent
+    return True
+
+
+class _Counts:
+    """How many rows there are: of each relation, behind each join, and behind the filter."""
+
+    def __init__(self, names: Sequence[str], cells: Sequence[int]) -> None:
+        many = len(names)
+        self.of: Mapping[str, int] = dict(zip(names, cells[:many], strict=True))
+        self.after = cells[many:-1]
+        self.filtered = cells[-1]
+
+
+def _counted(
+    select: exp.Select, with_: exp.With | None, names: Sequence[str], tables: Tables
+) -> _Counts:
+    relations, joins = _relations(select), select.args["joins"]
+    first = select.args[_FROM]
+    queries = [exp.select(_count()).from_(one.copy()) for one in relations]
+    behind = []
+    for at in range(len(joins)):
+        query = exp.select(_count())
+        query.set(_FROM, first.copy())
+        query.set("joins", [one.copy() for one in joins[: at + 1]])
+        behind.append(query)
+    filtered = behind[-1].copy()
+    if where := select.args.get("where"):
+        filtered.set("where", where.copy())
+    cells = [
+        exp.alias_(exp.Subquery(this=query), f"n{at}")
+        for at, query in enumerate([*queries, *behind, filtered])
+    ]
+    whole = exp.select(*cells)
+    if with_ is not None and select.find_ancestor(exp.CTE) is None:
+        whole.set("with_", with_.copy())
+    row = tables.ask(whole.sql(DIALECT), names, 1).rows[0]
+    return _Counts([one.alias_or_name for one in relations], [int(one) for one in row])
+
+
+def _count() -> exp.Expr:
+    return exp.Count(this=exp.Star())
+
+
+def _of_rows(select: exp.Select, counted: _Counts, subject: str) -> Iterator[Finding]:
+    first, *others = _relations(select)
+    before = counted.of[first.alias_or_name]
+    for relation, join, after in zip(others, select.args["joins"], counted.after, strict=True):
+        rows = counted.of[relation.alias_or_name]
+        name = relation.alias_or_name
+        text = f"joining {name} ({rows:,} rows): {before:,} rows before, {after:,} after"
+        figures = {"before": float(before), "other": float(rows), "after": float(after)}
+        if after > before and after > rows:
+            text += "; rows of both sides are repeated, for neither has its key once"
+            yield Finding("join multiplies", Severity.WARNING, subject, text, figures)
+        elif not after and before:
+            text += "; nothing goes together: compare how both sides spell what is joined"
+            yield Finding("join unmatched", Severity.ERROR, subject, text, figures)
+        elif after < before and join.side not in {"LEFT", "FULL"} and join.kind not in {
+            "SEMI", "ANTI"
+        }:  # fmt: skip
+            text += f"; {before - after:,} or more rows have no partner and are left out"
+            yield Finding("join unmatched", Severity.WARNING, subject, text, figures)
+        else:
+            yield Finding("join", Severity.NOTE, subject, text, figures)
+        before = after
+
+
+def _of_aggregates(select: exp.Select, counted: _Counts, subject: str) -> Iterator[Finding]:
+    """Yield which sums and means are of rows that the joins repeat.
+
+    More rows behind the filter than a relation has are a proof that some of its rows are repeated.
+    """
+    repeated = {name for name, rows in counted.of.items() if counted.filtered > rows}
+    for node in (one for part in select.expressions for one in part.find_all(*_AGGREGATES)):
+        if node.find_ancestor(exp.Select) is not select or isinstance(node.this, exp.Distinct):
+            continue
+        names = {one.table for one in node.find_all(exp.Column)}
+        if names and names <= repeated:
+            said = node.sql(DIALECT)[:100].replace('"', "")
+            figures = {"rows": float(counted.filtered)}
+            figures |= {f"rows of {name}": float(counted.of[name]) for name in sorted(names)}
+            of = ", ".join(f"{name} has {counted.of[name]:,}" for name in sorted(names))
+            text = f"{said} is over {counted.filtered:,} rows and {of}: joins repeat them, so that "
+            text += "they count more than once; aggregate before joining"
+            yield Finding("repeated in aggregate", Severity.WARNING, subject, text, figures)

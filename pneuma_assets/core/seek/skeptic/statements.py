@@ -1,0 +1,217 @@
+"""What misleads in a statement: filters that nothing meets, joins that repeat, wrong quotients.
+
+A rule looks at the statement's tree, and counts in the tables that the statement reads. What of a
+statement no rule understands is not looked at; what is found is so.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from pneuma_assets.core.answers.statements import OF, Checked
+from pneuma_assets.core.errors import SqlFailedError, SqlRefusedError
+from pneuma_assets.core.seek.results import Finding, Severity
+from pneuma_assets.core.seek.skeptic.joins import findings_of_joins
+from pneuma_assets.core.seek.skeptic.like_values import spelled_otherwise
+from pneuma_assets.core.seek.tables import DIALECT, Tables
+
+_MOST = 40
+"""Conditions, means and quotients of one table that are looked at."""
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike, exp.GT, exp.GTE, exp.LT, exp.LTE)
+_INNER = (exp.Query, exp.AggFunc, exp.Window)
+_UNITS = ("unit", "units", "uom", "currency", "currency_code", "measure_unit", "unit_of_measure")
+_MANY_NULLS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """A part of a statement that is counted in one table: how, and what is said of the count."""
+
+    table: str
+    count: exp.Expr
+    part: exp.Expr
+    rule: str
+
+
+def findings_of(statement: Checked, subject: str, tables: Tables) -> Iterator[Finding]:
+    """Yield what the rules find in a statement that has run or is about to.
+
+    Args:
+        statement: It.
+        subject: The step or query that it is.
+        tables: What it reads.
+    """
+    looked = defaultdict(list)
+    for one in (*_conditions(statement), *_numbers(statement), *_units(statement, tables)):
+        looked[one.table].append(one)
+    try:
+        for table, parts in looked.items():
+            yield from _counted(table, parts[:_MOST], subject, tables)
+        yield from findings_of_joins(statement, subject, tables)
+    except (SqlFailedError, SqlRefusedError) as error:
+        text = f"its rules could not be looked at: {error}"
+        yield Finding("not checked", Severity.NOTE, subject, text)
+
+
+def _counted(
+    table: str, parts: Sequence[_Looked], subject: str, tables: Tables
+) -> Iterator[Finding]:
+    counts = [exp.alias_(exp.Count(this=exp.Star()), "n"), *(
+        exp.alias_(one.count, f"n{at}") for at, one in enumerate(parts)
+    )]  # fmt: skip
+    sql = exp.select(*counts).from_(exp.to_identifier(table, quoted=True)).sql(DIALECT)
+    (row,) = tables.ask(sql, [table], 1).rows
+    rows, found = int(row[0]), [int(one) for one in row[1:]]
+    if not rows:
+        yield Finding("no rows", Severity.WARNING, subject, f"{table} has no rows")
+        return
+    for one, count in zip(parts, found, strict=True):
+        yield from _RULES[one.rule](one, rows, count, subject, tables)
+
+
+# --- filters -----------------------------------------------------------------------------------
+
+
+def _conditions(statement: Checked) -> Iterator[_Looked]:
+    """Yield each comparison of columns of one table with literals."""
+    for node in statement.tree.find_all(*_COMPARISONS, exp.Between):
+        table = _table_of(node)
+        if table is None or node.find(exp.Literal) is None:
+            continue
+        if isinstance(node, exp.NEQ):
+            parts: list[exp.Expr] = [exp.EQ(this=node.this, expression=node.expression)]
+        elif isinstance(node, exp.In):
+            parts = [exp.EQ(this=node.this, expression=one) for one in node.expressions]
+        else:
+            parts = [node]
+        for part in parts:
+            yield _Looked(table, _count_if(part, table), part, "filter")
+
+
+def _table_of(node: exp.Expr) -> str | None:
+    """Return the one table whose columns an expression consists of, if there is one."""
+    columns = list(node.find_all(exp.Column))
+    tables = {one.meta.get(OF) for one in columns}
+    if len(tables) != 1 or node.find(*_INNER) is not None:
+        return None
+    (table,) = tables
+    return table
+
+
+def _count_if(condition: exp.Expr, table: str) -> exp.Expr:
+    return exp.Count(this=exp.Case(ifs=[exp.If(
+        this=over(condition, table), true=exp.Literal.number(1)
+    )]))  # fmt: skip
+
+
+def over(node: exp.Expr, table: str) -> exp.Expr:
+    """Return an expression over a table by its own name."""
+    copy = node.copy()
+    for column in copy.find_all(exp.Column):
+        column.set("table", exp.to_identifier(table, quoted=True))
+    return copy
+
+
+def _filter(
+    one: _Looked, _rows: int, count: int, subject: str, tables: Tables
+) -> Iterator[Finding]:
+    if count:
+        return
+    said = over(one.part, one.table).sql(DIALECT)[:200].replace('"', "")
+    instead = spelled_otherwise(one.part, one.table, tables)
+    text = f"no row of {one.table} has {said}{instead}; filter by what is there, or say so"
+    yield Finding("literal not found", Severity.WARNING, subject, text, {"rows": 0.0})
+
+
+# --- numbers -----------------------------------------------------------------------------------
+
+
+def _numbers(statement: Checked) -> Iterator[_Looked]:
+    """Yield what is divided by, and what sums and means are of."""
+    for node in statement.tree.find_all(exp.Div):
+        by = node.expression.unnest()
+        table = _table_of(by)
+        if table is not None:
+            zero = exp.EQ(this=by, expression=exp.Literal.number(0))
+            null = exp.Is(this=by, expression=exp.Null())
+            yield _Looked(table, _count_if(exp.or_(zero, null), table), by, "denominator")
+    for mean in statement.tree.find_all(exp.Sum, exp.Avg, exp.Median):
+        table = _table_of(mean.this)
+        if table is not None:
+            null = exp.Is(this=mean.this, expression=exp.Null())
+            yield _Looked(table, _count_if(null, table), mean, "null in aggregate")
+
+
+def _denominator(
+    one: _Looked, rows: int, count: int, subject: str, _tables: Tables
+) -> Iterator[Finding]:
+    if count:
+        said = one.part.sql(DIALECT)[:100].replace('"', "")
+        text = f"{count:,} of {rows:,} rows of {one.table} divide by 0 or NULL ({said}), which "
+        text += "gives no number; leave them out by a filter, or say what they are to give"
+        yield Finding("denominator", Severity.WARNING, subject, text, _figures(rows, count))
+
+
+def _null(one: _Looked, rows: int, count: int, subject: str, _tables: Tables) -> Iterator[Finding]:
+    if not count:
+        return
+    said = one.part.sql(DIALECT)[:100].replace('"', "")
+    whole = one.part.find_ancestor(exp.Div, exp.Select)
+    by = whole.expression if isinstance(whole, exp.Div) else None
+    by_all = by is not None and any(isinstance(c.this, exp.Star) for c in by.find_all(exp.Count))
+    text = f"{said} leaves out {count:,} of {rows:,} rows of {one.table} that are NULL"
+    if by_all:
+        text += ", and is divided by the count of all; divide by the count of the column"
+    is_much = by_all or count > _MANY_NULLS * rows
+    severity = Severity.WARNING if is_much else Severity.NOTE
+    yield Finding("null in aggregate", severity, subject, text, _figures(rows, count))
+
+
+def _figures(rows: int, count: int) -> Mapping[str, float]:
+    return {"rows": float(rows), "cells": float(count), "share": count / rows}
+
+
+# --- units -------------------------------------------------------------------------------------
+
+
+def _units(statement: Checked, tables: Tables) -> Iterator[_Looked]:
+    """Yield columns of units that no part of a statement looks at, where it aggregates."""
+    summed = {
+        column.meta.get(OF)
+        for node in statement.tree.find_all(exp.Sum, exp.Avg, exp.Median, exp.Min, exp.Max)
+        for column in node.find_all(exp.Column)
+    }
+    for table in filter(None, summed):
+        for one in tables.columns(table):
+            if is_unit(one.name) and (table, one.name) not in statement.columns:
+                column = exp.column(one.name, table=table, quoted=True)
+                count = exp.Count(this=exp.Distinct(expressions=[column]))
+                yield _Looked(table, count, column, "units differ")
+
+
+def is_unit(name: str) -> bool:
+    """Tell whether a column says by its name in which unit or currency a row is."""
+    folded = name.casefold().replace(" ", "_")
+    return folded in _UNITS or folded.endswith(tuple(f"_{one}" for one in _UNITS))
+
+
+def _unit(one: _Looked, _rows: int, count: int, subject: str, tables: Tables) -> Iterator[Finding]:
+    if count < 2:
+        return
+    name = one.part.sql(DIALECT)
+    sql = f'SELECT DISTINCT CAST({name} AS VARCHAR) AS v FROM "{one.table}" ORDER BY v LIMIT 6'
+    shown = ", ".join(str(row[0])[:20] for row in tables.ask(sql, [one.table]).rows)
+    text = f"rows of {one.table} are of {count} different {one.part.name} ({shown}) and are "
+    text += "aggregated together; convert them, filter by one, or group by it"
+    yield Finding("units differ", Severity.WARNING, subject, text, {"units": float(count)})
+
+
+_RULES: Mapping[str, Any] = {
+    "filter": _filter,
+    "denominator": _denominator,
+    "null in aggregate": _null,
+    "units differ": _unit,
+}
