@@ -12,7 +12,7 @@ from pneuma_assets.core.service.describe import (
     author_of,
     moment,
 )
-from pneuma_assets.core.service.seen import check_among, check_table, seen_tables
+from pneuma_assets.core.service.seen import check_table, seen_among, seen_tables
 from pneuma_assets.core.text.suggest import check_known
 
 if TYPE_CHECKING:
@@ -119,16 +119,12 @@ def joins_of_table(store: "Store", table_id: str, readers: Sequence[str] | None)
     Raises:
         ConfigError: There is no such table, or none that who asks may see.
     """
-    seen = seen_tables(store, readers)
-    check_among(table_id, seen)
-    return joins_among(store, table_id, seen)
-
-
-def joins_among(store: "Store", table_id: str, seen: set[str]) -> list[KnownJoin]:
-    """Return the joins of a table with those that the asker may see, the surest first."""
     from pneuma_assets.core.pipeline.relate import with_shares  # which loads the store
 
-    edges = [one for one in store.joins.of_tables([table_id]) if seen.issuperset(one.tables)]
+    check_table(store, table_id, readers)
+    edges = store.joins.of_tables([table_id])
+    seen = seen_among(store, {end for edge in edges for end in edge.tables}, readers)
+    edges = [one for one in edges if seen.issuperset(one.tables)]
     edges = sorted(with_shares(store, edges), key=attrgetter("doubt"))
     return [_of(table_id, edge) for edge in edges]
 

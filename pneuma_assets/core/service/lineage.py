@@ -1,13 +1,20 @@
 """What a table is built from and what is built from it, as far as anybody says so."""
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
-from pneuma_assets.core.lineage.edges import DEPTH, Direction, Edge, Graph
-from pneuma_assets.core.service.seen import check_among, seen_tables
+from pneuma_assets.core.lineage.edges import (
+    DEPTH,
+    MOST_TABLES,
+    Direction,
+    Edge,
+    Graph,
+    other_end,
+)
+from pneuma_assets.core.service.seen import check_among, check_table, seen_among, seen_tables
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store
@@ -63,26 +70,45 @@ def lineage_of(
         ConfigError: There is no such table, or none that who asks may see.
         QueryError: Direction or depth are none.
     """
-    seen = seen_tables(store, readers)
-    check_among(table_id, seen)
+    check_table(store, table_id, readers)
     ways = directions(direction)
     if not isinstance(depth, int) or isinstance(depth, bool) or not 1 <= depth <= MOST_DEPTH:
         raise QueryError(f"depth must be a whole number from 1 to {MOST_DEPTH}, not {depth!r}")
-    return lineage_among(store, table_id, seen, depth, ways, keys=keys)
+    found: list[LinkedTable] = []
+    for way in ways:
+        graph = _near(store, table_id, way, depth, readers, keys=keys)
+        found += _reached(graph, table_id, way, depth)
+    return found
 
 
-def lineage_among(
+def _near(
     store: "Store",
     table_id: str,
-    seen: Set[str],
+    way: Direction,
     depth: int,
-    ways: Sequence[Direction] = tuple(Direction),
+    readers: Sequence[str] | None,
     *,
-    keys: bool = True,
-) -> list[LinkedTable]:
-    """Return the tables up- and downstream of one by way of those that the asker may see."""
-    graph = _graph(store, seen, keys=keys)
-    return [one for way in ways for one in _reached(graph, table_id, way, depth)]
+    keys: bool,
+) -> Graph:
+    """Return the edges by which one direction leads from a table, a step at a time.
+
+    What leads through a table that the asker may not see is not found.
+    """
+    edges: list[Edge] = []
+    met, ends = {table_id}, {table_id}
+    for _ in range(depth):
+        if not ends or len(met) > MOST_TABLES:
+            break
+        steps = [
+            edge
+            for edge in store.edges.leading(ends, upward=way is Direction.UPSTREAM)
+            if keys or edge.derives
+        ]
+        seen = seen_among(store, {other_end(edge, way) for edge in steps}, readers)
+        edges += [edge for edge in steps if other_end(edge, way) in seen]
+        ends = seen - met
+        met |= ends
+    return Graph(edges)
 
 
 def directions(given: str | None) -> Sequence[Direction]:
@@ -128,7 +154,7 @@ def related(
     return replace(where, tables=tuple(sorted(found)))
 
 
-def _graph(store: "Store", seen: Set[str], *, keys: bool) -> Graph:
+def _graph(store: "Store", seen: set[str], *, keys: bool) -> Graph:
     return Graph(
         edge
         for edge in store.edges.all()

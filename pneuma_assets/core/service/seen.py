@@ -1,6 +1,6 @@
 """Which tables an asker may see, as the state knows it; all others do not exist for them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.access import names_of_asker
@@ -13,11 +13,16 @@ if TYPE_CHECKING:
 
 def seen_tables(store: "Store", readers: Sequence[str] | None) -> set[str]:
     """Return the listed tables that somebody may see; None: who may see all."""
-    listed = store.tables.listed()
-    if readers is None:
-        return set(listed)
-    names, whose = set(names_of_asker(readers)), store.edges.readers(listed)
-    return {one for one in listed if (may := whose.get(one)) is None or may & names}
+    return set(store.tables.listed()) if readers is None else seen_among(store, None, readers)
+
+
+def seen_among(
+    store: "Store", table_ids: Iterable[str] | None, readers: Sequence[str] | None
+) -> set[str]:
+    """Return those of some tables (None: of all) that are listed and that somebody may see."""
+    names = None if readers is None else set(names_of_asker(readers))
+    whose = store.tables.readers(table_ids)
+    return {i for i, may in whose.items() if names is None or may is None or may & names}
 
 
 def check_table(store: "Store", table_id: str, readers: Sequence[str] | None = None) -> None:
@@ -26,11 +31,8 @@ def check_table(store: "Store", table_id: str, readers: Sequence[str] | None = N
     One that they may not see is refused in the words for one that there is not.
     """
     check_text("the table's id", table_id, ConfigError)
-    if store.tables.record(table_id) is not None:
-        may = store.edges.readers([table_id])[table_id]
-        if readers is None or may is None or may & set(names_of_asker(readers)):
-            return
-    check_among(table_id, seen_tables(store, readers))
+    if table_id not in seen_among(store, [table_id], readers):
+        check_among(table_id, seen_tables(store, readers))
 
 
 def check_among(table_id: str, known: Collection[str]) -> None:

@@ -17,9 +17,9 @@ from pneuma_assets.core.service.catalog_types import (
     TablePage,
 )
 from pneuma_assets.core.service.describe import ColumnDescription, descriptions_of, moment
-from pneuma_assets.core.service.joins import joins_among
-from pneuma_assets.core.service.lineage import lineage_among
-from pneuma_assets.core.service.seen import check_table, seen_tables
+from pneuma_assets.core.service.joins import joins_of_table
+from pneuma_assets.core.service.lineage import lineage_of
+from pneuma_assets.core.service.seen import check_table
 from pneuma_assets.core.service.snippets import snippets
 from pneuma_assets.core.service.status import notes_of
 from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
@@ -55,15 +55,14 @@ def table_page(
     description, *said = descriptions_of(store, deployment, table_id)
     record = store.tables.record(table_id)
     table = next(store.tables.profiles([table_id]), None)
-    seen, card = seen_tables(store, readers), view.card_of(table_id)
     key = f"{deployment.key_prefix}/{table_id}"
     page = TablePage(
-        card,
+        view.card_of(table_id),
         description,
         () if table is None else _columns(store, table, said),
         row_counts=tuple((str(moment(at)), n) for at, n in store.statistics.row_counts(table_id)),
-        joins=tuple(joins_among(store, table_id, seen)[:_MOST_JOINS]),
-        lineage=tuple(lineage_among(store, table_id, seen, LINEAGE_DEPTH)),
+        joins=tuple(joins_of_table(store, table_id, readers)[:_MOST_JOINS]),
+        lineage=tuple(lineage_of(store, table_id, depth=LINEAGE_DEPTH, readers=readers)),
         documents=tuple(islice(_documents(store, table_id), _MOST_DOCUMENTS)),
         copies=view.copies(table_id),
         family=_family(view, table_id),

@@ -1,15 +1,16 @@
 """What a catalogue lists of all tables at once: small facts, read in few statements."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from json import loads
+from typing import Any
 
 from sqlalchemy import func, select
 
 from pneuma_assets.core.store.access import described_columns, scaled_queries
 from pneuma_assets.core.store.database import StorePart
-from pneuma_assets.core.store.descriptions import Correction, Descriptions, table_description
+from pneuma_assets.core.store.descriptions import Descriptions, table_description
 from pneuma_assets.core.store.documents import DocumentStore
 from pneuma_assets.core.store.edges import Edges
 from pneuma_assets.core.store.schema import tables
@@ -125,22 +126,24 @@ class CatalogFacts(StorePart):
         """
         ids: Collection[str] | None = listed.keys()
         read = {
-            row.table_id: [Column(*one) for one in loads(row.columns)]
-            for row in self._db.read_by(_COLUMNS, _t.table_id, ids)
+            row.table_id: loads(row.columns) for row in self._db.read_by(_COLUMNS, _t.table_id, ids)
         }
         written = DocumentStore(self._db).beginnings(ids)
         described = described_columns(self._db, ids)
-        none: list[Correction] = []
         found = {}
         for table_id, comment in listed.items():
-            columns = read.get(table_id, [])
+            columns = read.get(table_id, ())
             said = table_description(
-                comment, written.get(table_id, ()), none, partial(iter, columns)
+                comment, written.get(table_id, ()), (), partial(_columns, columns)
             )
             shown = "" if said is None else _shown(said.text)
-            names = tuple(column.name for column in columns)
+            names = tuple(name for name, *_ in columns)
             found[table_id] = TableTexts(shown, names, described.get(table_id, 0))
         return found
+
+
+def _columns(read: Iterable[Sequence[Any]]) -> list[Column]:
+    return [Column(*one) for one in read]
 
 
 def _shown(text: str) -> str:

@@ -190,6 +190,11 @@ class Edges(StorePart):
         found = dict.fromkeys(_edge_of(row) for row in rows)
         return sorted(found, key=lambda edge: (edge.downstream, edge.upstream, edge.kind))
 
+    def leading(self, table_ids: Iterable[str], *, upward: bool) -> list[Edge]:
+        """Return the edges to what lies directly up- or downstream of some tables, each once."""
+        end = edges.c.downstream if upward else edges.c.upstream
+        return list(dict.fromkeys(map(_edge_of, self._db.read_by(_EDGES, end, table_ids))))
+
     def derived(self) -> dict[str, set[str]]:
         """Return the tables that each table is built from, keys aside."""
         found: dict[str, set[str]] = {}
