@@ -5,7 +5,7 @@ A statement that gives no row is no answer: nothing can be told from it.
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Protocol
 
@@ -98,18 +98,15 @@ class Attempts:
                 statement, changes = other, more
                 found = self.runner.run(statement, tables.tables)
         _check_says(found, statement, tables)
-        ids = {table.read.name: table.table_id for table in tables.tables}
-        return TableAnswer(
-            tables=tuple(ids[one.name] for one in statement.tables),
-            sql=statement.sql,
-            dialect=dialect,
-            columns=found.columns,
-            rows=found.rows,
-            more=found.more,
-            read=tuple((ids[name], column) for name, column in statement.columns),
-            made_by=made_by,
-            corrections=changes,
-        )
+        return replace(_answer(found, statement, tables, made_by), corrections=changes)
+
+    def run(self, sql: str, tables: AnswerSet, dialect: str, made_by: str) -> TableAnswer:
+        """Return the rows of a statement as it is written, also where they say nothing.
+
+        Raises what `attempt` raises, but no `SqlEmptyError`.
+        """
+        statement = self._checked(sql, tables, dialect)
+        return _answer(self.runner.run(statement, tables.tables), statement, tables, made_by)
 
     def _corrected(
         self,
@@ -130,6 +127,22 @@ class Attempts:
 
     def _checked(self, sql: str, tables: AnswerSet, dialect: str) -> Checked:
         return checked(sql, [table.read for table in tables.tables], dialect, self.most_rows)
+
+
+def _answer(
+    found: StatementRows, statement: Checked, tables: AnswerSet, made_by: str
+) -> TableAnswer:
+    ids = {table.read.name: table.table_id for table in tables.tables}
+    return TableAnswer(
+        tables=tuple(ids[one.name] for one in statement.tables),
+        sql=statement.sql,
+        dialect=statement.dialect,
+        columns=found.columns,
+        rows=found.rows,
+        more=found.more,
+        read=tuple((ids[name], column) for name, column in statement.columns),
+        made_by=made_by,
+    )
 
 
 def _check_reads(statement: Checked) -> None:

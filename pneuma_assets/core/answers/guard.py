@@ -64,6 +64,18 @@ def checked(sql: str, tables: Sequence[ReadTable], dialect: str, most_rows: int)
     return Checked(_spelled(tree, spoken), dialect, most_rows, read, columns, tree)
 
 
+def only_table_of(sql: str, dialect: str) -> str | None:
+    """Return the name of the table that a statement reads; None where it reads none, or several.
+
+    Raises:
+        SqlRefusedError: It is no query.
+    """
+    tree = _parsed(sql, Dialect.get_or_raise(dialect))
+    own = {one.alias for one in tree.find_all(exp.CTE)}
+    names = {one.name for one in tree.find_all(exp.Table)} - own
+    return names.pop() if len(names) == 1 else None
+
+
 def _parsed(sql: str, dialect: Dialect) -> exp.Expr:
     with _understood(Guard.PARSER, "it cannot be parsed: {}"):
         words = tokens_of(sql, dialect)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pneuma_assets.core.answers.answer import Found, Ways, by_model
 from pneuma_assets.core.answers.attempt import Attempts
+from pneuma_assets.core.answers.guard import only_table_of
 from pneuma_assets.core.answers.llm import Counted, ModelWriter
 from pneuma_assets.core.answers.named_rows import named_rows
 from pneuma_assets.core.answers.prune import Tables, answer_sets, sets_to_ask, with_matches
@@ -16,13 +17,21 @@ from pneuma_assets.core.answers.results import (
     AnswerTable,
     CellAnswer,
     Outcome,
+    TableAnswer,
+    called,
 )
 from pneuma_assets.core.answers.run_duckdb import CHANGED as CHANGED_SINCE
-from pneuma_assets.core.answers.statements import Checked
+from pneuma_assets.core.answers.statements import Checked, Guard
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.degradation import Part
-from pneuma_assets.core.errors import ModelError, QueryError, SourceError, StateError
+from pneuma_assets.core.errors import (
+    ModelError,
+    QueryError,
+    SourceError,
+    SqlRefusedError,
+    StateError,
+)
 from pneuma_assets.core.search.confidence import is_unlikely
 from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.service.degradation import Missing
@@ -45,6 +54,9 @@ SETS = 10
 
 STATEMENT_TOKENS = 400
 """Most tokens of one statement."""
+
+PERSON = "a person"
+"""Who made a statement that somebody wrote or changed."""
 
 _MOST_SETS = 100
 _MOST_STATEMENTS = 5
@@ -168,6 +180,27 @@ class Answering(Closing):
             return replace(_with_search(found, searched), missing=missing.parts)
         refused = CellAnswer(question, Outcome.REFUSED, reason=reason, missing=missing.parts)
         return _with_search(refused, searched)
+
+    def run(self, sql: str, table_ids: Sequence[str], where: "IndexFilter") -> TableAnswer:
+        """Return the rows of a person's own statement; see `Workspace.run_sql`."""
+        ids = self._sources.seen(table_ids, where)
+        known = self._sources.tables(self._engine().ask(lambda engine: engine.evidence(ids)))
+        for one in ids:
+            if one not in known:
+                raise QueryError(f"no statement can read {one}: it is not indexed, or hidden")
+        tables = tuple(known[one] for one in ids)
+        dialect = self._sources.dialect(tables)
+        attempts = Attempts(self._sources, self._loaded.deployment.answers.rows)
+        try:
+            return attempts.run(sql, AnswerSet(tables), dialect, PERSON)
+        except SqlRefusedError as error:
+            name = only_table_of(sql, dialect) if error.guard == Guard.TABLE else None
+            begins = f"{tables[0].read.name}_"
+            if name is None or len(tables) != 1 or not name.startswith(begins):
+                raise
+        # Where it was written, others were called alike, so this one by a longer name.
+        named = AnswerSet((called(tables[0], name, ""),))
+        return attempts.run(sql, named, dialect, PERSON)
 
     def _read(
         self, question: str, searched: _Searched, asked: "_Asked", missing: Missing

@@ -23,8 +23,10 @@ from pneuma_assets.core.errors import (
     TableChangedError,
     TableReadError,
 )
+from pneuma_assets.core.index.base import IndexFilter, let_through
 from pneuma_assets.core.service import state
 from pneuma_assets.core.service.describe import hides_names
+from pneuma_assets.core.service.seen import check_among, seen_tables
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
 from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.sources.files.names import HOLDERS, parse_file_name
@@ -90,6 +92,20 @@ class AnswerSources(Closing, Runner):
                 for one in read
             )
             return {one.table_id: one for one in found}
+
+    def seen(self, table_ids: Sequence[str], where: IndexFilter) -> list[str]:
+        """Return ids of tables, each once, all of which who asks may see.
+
+        Raises:
+            ConfigError: There is no such table for them.
+        """
+        ids, seen = list(dict.fromkeys(table_ids)), set()
+        if state.has_state(self._loaded, self._environ):
+            with state.open_store(self._loaded, self._environ) as store:
+                seen = set(let_through(where, seen_tables(store, where.readers)))
+        for one in ids:
+            check_among(one, seen)
+        return ids
 
     def changed(self, table_ids: Collection[str]) -> set[str]:
         """Return those of some tables that were listed as another than they were indexed as.

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.service import describe, state
 from pneuma_assets.core.service.catalog_desk import CatalogDesk
@@ -13,10 +13,10 @@ from pneuma_assets.core.service.degradation import Missing
 from pneuma_assets.core.service.seen import check_table, seen_tables
 from pneuma_assets.core.service.status import Status, read_status
 from pneuma_assets.core.service.usage_desk import UsageDesk
-from pneuma_assets.core.text.suggest import check_text
+from pneuma_assets.core.text.suggest import check_names, check_text
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.answers.results import CellAnswer
+    from pneuma_assets.core.answers.results import CellAnswer, TableAnswer
     from pneuma_assets.core.degradation import MissingPart, OnMissing
     from pneuma_assets.core.index.base import IndexInfo
     from pneuma_assets.core.search.groups import GroupResult
@@ -185,6 +185,30 @@ class Workspace(CatalogDesk, UsageDesk):
         """
         with self._asking() as session:
             return session.answering.answer(question, k, model, where)
+
+    def run_sql(
+        self, sql: str, tables: Sequence[str], *, where: IndexFilter = NO_FILTER
+    ) -> "TableAnswer":
+        """Return the rows of a statement that a person wrote, or changed after an answer.
+
+        It passes the guard that a model's passes, and runs within the same bounds.
+
+        Args:
+            sql: One SELECT in the dialect of the tables' database, else DuckDB's.
+            tables: Ids of the tables that it may read, called as answers call them.
+            where: Who asks.
+
+        Raises:
+            ConfigError: There is no such table for who asks.
+            QueryError: A table is not indexed.
+            SqlRefusedError: The guard refuses it; the message says why.
+            SqlFailedError: It does not run, or a bound ends it.
+            SourceError: A source does not answer; `TableReadError`: a table cannot be read.
+        """
+        check_text("the statement", sql, QueryError)
+        check_names("the tables", tables, QueryError)
+        with self._asking() as session:
+            return session.answering.run(sql, tables, where)
 
     def joins(self, table_id: str, *, readers: Sequence[str] | None = None) -> "list[KnownJoin]":
         """Return by which columns a table can be joined with others, the surest first."""
