@@ -2,10 +2,10 @@
 
 from fastapi import APIRouter
 
-from pneuma_assets.web.api import answers, operation, search, tables
+from pneuma_assets.web.api import answers, memory, operation, search, statements, tables
 
 
 def routers() -> list[APIRouter]:
     """Return all its routes."""
-    every = (search, tables, answers, operation)
+    every = (search, tables, answers, statements, memory, operation)
     return [*(one.router for one in every), tables.changes]

@@ -1,0 +1,53 @@
+"""Statements that people write or change, and their rows as files."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Query, Response
+from pydantic import Field
+
+from pneuma_assets.core.answers.results import TableAnswer
+from pneuma_assets.core.index.base import IndexFilter
+from pneuma_assets.web.api.parameters import Body, Name
+from pneuma_assets.web.api.router import api_router
+from pneuma_assets.web.dependencies import Desk, WhoAsks
+from pneuma_assets.web.export import MEDIA_TYPES, exported
+from pneuma_assets.web.pool import AnswerRoute
+
+router = api_router("answers", AnswerRoute)
+
+_SQL = "SELECT species, avg(mass) FROM penguins GROUP BY species"
+_FILES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {one: {"schema": {"type": "string"}} for one in MEDIA_TYPES.values()}}
+}
+
+
+class Statement(Body):
+    """One SELECT about some tables."""
+
+    sql: str = Field(min_length=1, max_length=20_000, examples=[_SQL])
+    tables: list[Name] = Field(min_length=1, max_length=20, examples=[["lake/nature/penguins"]])
+
+
+@router.post("/statements", operation_id="run_statement", summary="Run a statement")
+def run_statement(desk: Desk, asker: WhoAsks, statement: Statement) -> TableAnswer:
+    """Return the rows of a SELECT, which passes the same guard as a model's."""
+    where = IndexFilter(readers=asker.readers)
+    return desk.run_sql(statement.sql, statement.tables, where=where)
+
+
+@router.post(
+    "/statements/export",
+    operation_id="export_statement",
+    summary="Run a statement and take its rows as a file",
+    response_class=Response,
+    responses=_FILES,
+)
+def export_statement(
+    desk: Desk,
+    asker: WhoAsks,
+    statement: Statement,
+    format: Annotated[Literal["csv", "parquet"], Query()] = "csv",  # noqa: A002
+) -> Response:
+    """Return at most as many rows as `answers.rows` of the deployment allows."""
+    where = IndexFilter(readers=asker.readers)
+    return exported(desk.run_sql(statement.sql, statement.tables, where=where), format)

@@ -1,0 +1,85 @@
+"""The rows of an answer as a file."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from starlette.responses import Response, StreamingResponse
+
+from pneuma_assets.core.answers.results import TableAnswer
+from pneuma_assets.core.grouping import chunks
+
+MEDIA_TYPES = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
+_ROWS_AT_ONCE = 500
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def exported(answer: TableAnswer, kind: str) -> Response:
+    """Return the rows as CSV or Parquet, streamed; a header tells whether there are others.
+
+    A spreadsheet takes a text that begins with such as `=` for a formula, so CSV has an apostrophe
+    before it. Parquet has every text as it is.
+    """
+    names = _unlike(answer.columns)
+    parts = _csv(names, answer.rows) if kind == "csv" else _parquet(names, answer.rows)
+    headers = {
+        "Content-Disposition": f'attachment; filename="answer.{kind}"',
+        "X-More-Rows": str(answer.more).lower(),
+    }
+    return StreamingResponse(parts, headers=headers, media_type=MEDIA_TYPES[kind])
+
+
+def _csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[bytes]:
+    for some in chunks([names, *rows], _ROWS_AT_ONCE):
+        text = io.StringIO()
+        csv.writer(text).writerows([_cell(one) for one in row] for row in some)
+        yield text.getvalue().encode("utf-8", "replace")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        value = json.dumps(value, ensure_ascii=False)
+    is_formula = isinstance(value, str) and value.startswith(_FORMULA) and not _is_number(value)
+    return f"'{value}" if is_formula else value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _parquet(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[bytes]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = [_array([row[at] for row in rows]) for at in range(len(names))]
+    written = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(columns, names=list(names)), written)
+    yield written.getvalue()
+
+
+def _array(values: list[Any]) -> Any:
+    """Return a column; of values of several kinds, their texts."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except pa.ArrowException:
+        texts = (one if isinstance(one, str | None) else json.dumps(one) for one in values)
+        return pa.array(list(texts), pa.string())
+
+
+def _unlike(names: Sequence[str]) -> list[str]:
+    """Return names of which no two are the same, as files want them."""
+    found: dict[str, None] = {}
+    for name in names:
+        candidate, number = name, 2
+        while candidate in found:
+            candidate, number = f"{name}_{number}", number + 1
+        found[candidate] = None
+    return list(found)

@@ -1,0 +1,187 @@
+"""Every route of the interface for programs, asked as who may do all."""
+
+import io
+
+import pyarrow.parquet as pq
+import pytest
+
+PENGUINS = "open/nature/penguins"
+RIVERS = "open/nature/rivers"
+API = "/api/v1"
+SQL = "SELECT river, length FROM rivers ORDER BY length"
+
+
+def got(client, path, **asked):
+    answer = client.get(API + path, params=asked)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_a_search_tells_why_and_of_how_many(client):
+    found = got(client, "/search", q="penguins on islands", k=1)
+    assert (found["limit"], found["total"], len(found["hits"])) == (1, 4, 1)
+    (hit,) = found["hits"]
+    assert hit["card"]["table_id"] == PENGUINS
+    assert sum(hit["signals"].values()) == pytest.approx(1)
+    assert {one["value"] for one in found["facets"]["source"]} == {"open", "finance", "vault"}
+    only = got(client, "/search", q="penguins on islands", source="finance")
+    assert {one["card"]["source"] for one in only["hits"]} <= {"finance"}
+    assert got(client, "/search", q="penguins", words_only=True)["hits"]
+
+
+def test_several_questions_are_answered_in_their_order(client):
+    asked = {"questions": ["penguins", "rivers"], "k": 1, "facets": {"sources": ["open"]}}
+    found = client.post(f"{API}/search", json=asked).json()
+    assert found["total"] == 2
+    tables = [one["hits"][0]["card"]["table_id"] for one in found["items"]]
+    assert tables == [PENGUINS, RIVERS]
+
+
+def test_who_types_is_told_what_may_be_meant(client):
+    found = got(client, "/suggestions", q="peng")
+    assert PENGUINS in {one["table_id"] for one in found["items"]}
+    assert got(client, "/suggestions", q="")["limit"] == 8
+
+
+def test_tables_are_listed_in_parts(client):
+    whole = got(client, "/tables")
+    assert whole["total"] == len(whole["tables"]) == 4
+    part = got(client, "/tables", offset=1, limit=2)
+    assert (part["total"], part["offset"], part["limit"]) == (4, 1, 2)
+    assert part["tables"] == whole["tables"][1:3]
+    assert [one["name"] for one in got(client, "/tables", text="river")["tables"]] == ["rivers"]
+
+
+@pytest.mark.parametrize("path", ["lineage", "joins", "descriptions", "contexts"])
+def test_lists_about_a_table_have_a_total(client, path):
+    found = got(client, f"/table/{path}", id=PENGUINS, limit=1)
+    assert found["limit"] == 1
+    assert len(found["items"]) == min(1, found["total"])
+
+
+def test_a_table_is_told_and_its_rows_are_shown(client):
+    table = got(client, "/table", id=PENGUINS)
+    assert [one["name"] for one in table["columns"]] == ["species", "island", "mass"]
+    rows = got(client, "/table/rows", id=RIVERS, limit=1)
+    assert (rows["columns"], len(rows["rows"])) == (["river", "length"], 1)
+
+
+@pytest.mark.parametrize("path", ["", "/rows", "/lineage", "/joins", "/descriptions", "/contexts"])
+def test_a_table_that_there_is_not_is_not_found(client, path):
+    answer = client.get(f"{API}/table{path}", params={"id": "open/nature/penguin"})
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["code"] == "unknown"
+    assert PENGUINS in answer.json()["detail"]
+
+
+def test_people_describe_reject_and_withdraw(client):
+    about = {"table_id": PENGUINS, "column": "mass"}
+
+    def said():
+        every = got(client, "/table/descriptions", id=PENGUINS)["items"]
+        return next(one for one in every if one["column"] == "mass")
+
+    path = f"{API}/table/description"
+    assert client.put(path, json={**about, "text": "in grams"}).status_code == 204
+    assert said()["text"] == "in grams"
+    assert client.put(path, json={**about, "text": None}).status_code == 204
+    assert said()["rejected_by"]
+    asked = {"id": PENGUINS, "column": "mass"}
+    assert client.delete(path, params=asked).status_code == 204
+    assert client.delete(path, params=asked).status_code == 404
+
+
+def test_people_add_and_remove_texts(client):
+    path = f"{API}/table/context"
+    text = {"table_id": PENGUINS, "name": "how", "text": "By hand."}
+    assert client.put(path, json=text).status_code == 204
+    assert got(client, "/table/contexts", id=PENGUINS)["total"] == 1
+    asked = {"id": PENGUINS, "name": "how"}
+    assert client.delete(path, params=asked).status_code == 204
+    assert client.delete(path, params=asked).status_code == 404
+
+
+def test_people_judge_joins(client):
+    join = {
+        **{"table_id": PENGUINS, "columns": ["island"]},
+        **{"other": RIVERS, "other_columns": ["river"]},
+    }
+    path = f"{API}/table/join"
+    assert client.put(path, json={**join, "holds": True}).status_code == 204
+    assert got(client, "/table/joins", id=PENGUINS)["items"][0]["kind"] == "person"
+    assert got(client, "/joins/verdicts")["total"] == 1
+    assert client.put(path, json={**join, "holds": None}).status_code == 204
+    assert got(client, "/joins/verdicts")["total"] == 0
+
+
+def test_groups_and_answers(client):
+    assert got(client, "/groups", q="penguins on islands")["items"][0]["tables"] == [PENGUINS]
+    asked = {"question": "the length of the Danube", "model": False}
+    found = client.post(f"{API}/answers", json=asked).json()
+    assert found["outcome"] == "named"
+    assert ["Danube", "2850"] in found["named"][0]["rows"]
+
+
+def test_a_statement_is_run_and_taken_as_a_file(client):
+    statement = {"sql": SQL, "tables": [RIVERS]}
+    found = client.post(f"{API}/statements", json=statement).json()
+    assert (found["columns"], found["more"]) == (["river", "length"], False)
+    assert [row[0] for row in found["rows"]] == ["Rhine", "Danube"]
+    taken = client.post(f"{API}/statements/export", json=statement)
+    assert taken.text.splitlines() == ["river,length", "Rhine,1230", "Danube,2850"]
+    assert "attachment" in taken.headers["content-disposition"]
+    file = client.post(f"{API}/statements/export?format=parquet", json=statement).content
+    assert pq.read_table(io.BytesIO(file)).column("river").to_pylist() == ["Rhine", "Danube"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "tables", "status", "code"),
+    [
+        ("DROP TABLE rivers", [RIVERS], 422, "statement-refused"),
+        ("SELECT * FROM penguins", [RIVERS], 422, "statement-refused"),
+        ("SELECT passphrase FROM keys", [RIVERS], 422, "statement-refused"),
+        ("SELECT * FROM read_csv('/etc/passwd')", [RIVERS], 422, "statement-refused"),
+        ("SELECT 1; SELECT 2", [RIVERS], 422, "statement-refused"),
+        ("SELECT no FROM rivers", [RIVERS], 422, "statement-refused"),
+        ("SELECT CAST(river AS INTEGER) FROM rivers", [RIVERS], 422, "statement-failed"),
+        ("SELECT 1", ["open/nothing"], 404, "unknown"),
+    ],
+)
+def test_a_statement_that_may_not_run_says_why(client, sql, tables, status, code):
+    answer = client.post(f"{API}/statements", json={"sql": sql, "tables": tables})
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+def test_a_statement_that_gives_nothing_gives_no_row(client):
+    asked = {"sql": "SELECT river FROM rivers WHERE length = '0'", "tables": [RIVERS]}
+    assert client.post(f"{API}/statements", json=asked).json()["rows"] == []
+
+
+def test_answers_are_confirmed_found_again_and_forgotten(client):
+    said = {"question": "which river is longest", "tables": [RIVERS], "sql": SQL}
+    answer_id = client.post(f"{API}/confirmed", json=said).json()["answer_id"]
+    found = got(client, "/confirmed", q="which river is longest")
+    assert [one["answer_id"] for one in found["items"]] == [answer_id]
+    assert got(client, "/confirmed")["items"][0]["door"] == "http"
+    path = f"{API}/confirmed/{answer_id}"
+    assert client.delete(path).status_code == 204
+    assert client.delete(path).status_code == 404
+    assert got(client, "/confirmed")["total"] == 0
+
+
+def test_operators_see_what_fails_and_where_all_stands(client):
+    assert got(client, "/questions/failing")["limit"] == 50
+    standing = got(client, "/status")
+    assert standing["tables"] == 4
+    assert sum(standing["whole"]["counts"].values()) == 4
+    assert got(client, "/me")["is_operator"]
+
+
+def test_rows_are_shown_only_where_the_deployment_says_so(deployment):
+    from pneuma_assets.core.config.web import WebConfig
+    from tests.support.served_home import client_of, local_app
+
+    with client_of(local_app(deployment, WebConfig(sample_rows=False))) as client:
+        asked = {"id": RIVERS}
+        assert client.get(f"{API}/table/rows", params=asked).status_code == 403
