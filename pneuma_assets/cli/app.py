@@ -17,6 +17,7 @@ from pneuma_assets.cli.joins import joins
 from pneuma_assets.cli.keys import app as keys_app
 from pneuma_assets.cli.lineage import lineage
 from pneuma_assets.cli.maintenance import copy_index, optimise, reindex, restore
+from pneuma_assets.cli.mcp import mcp
 from pneuma_assets.cli.measure import app as bench_app
 from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption, command
 from pneuma_assets.cli.search import search
@@ -34,7 +35,7 @@ app = typer.Typer(
 )
 _COMMANDS: Sequence[Callable[..., None]] = (
     *(index, search, groups, answer, status, describe, lineage, joins, changed, sources),
-    *(reindex, copy_index, optimise, restore, serve),
+    *(reindex, copy_index, optimise, restore, serve, mcp),
 )
 for run in _COMMANDS:
     app.command()(command(run))

@@ -25,6 +25,7 @@ EXTRA_OF = {
         "web",
     ),
     "dagster_duckdb": "duckdb",
+    "mcp": "mcp",
     "pandas": "seek",
     "psycopg": "postgresql",
     "openlineage": "openlineage",

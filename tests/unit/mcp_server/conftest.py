@@ -1,0 +1,42 @@
+import anyio
+import pytest
+from mcp import Client
+
+from pneuma_assets.core.access import Asker
+from pneuma_assets.mcp_server.server import build_server
+from pneuma_assets.workspace import open_workspace
+from tests.support.doors import use_word_encoder
+from tests.support.tools_lake import write_tools_lake
+
+
+@pytest.fixture(scope="session")
+def lake(tmp_path_factory):
+    """The deployment file of an indexed lake; the word encoder is in use."""
+    with pytest.MonkeyPatch.context() as patch:
+        use_word_encoder(patch)
+        file = write_tools_lake(tmp_path_factory.mktemp("tools"))
+        with open_workspace(file) as workspace:
+            report = workspace.index()
+            assert report.failed == 0, report
+        yield file
+
+
+@pytest.fixture(scope="module")
+def desk(lake, read_here):
+    with open_workspace(lake) as workspace:
+        yield workspace
+
+
+@pytest.fixture
+def call(desk):
+    """Calls a tool in this process, as somebody who sees all or as these names."""
+
+    def run(tool, *, readers=None, **arguments):
+        async def asked():
+            server = build_server(desk, lambda _: Asker("ann", readers))
+            async with Client(server) as client:
+                return await client.call_tool(tool, arguments)
+
+        return anyio.run(asked)
+
+    return run

@@ -1,0 +1,161 @@
+"""What the tools tell: content and structure alike, within limits, and why something failed."""
+
+import json
+import time
+
+import anyio
+import pytest
+from mcp import Client
+
+from pneuma_assets.core.access import Asker
+from pneuma_assets.mcp_server.server import INSTRUCTIONS, build_server
+from tests.support.tools_lake import WIDE
+from tests.support.waiting import LONGEST
+
+OF_A_TABLE = ("describe_table", "sample_rows", "lineage", "example_queries")
+OF_A_QUESTION = ("find_tables", "find_groups", "answer")
+
+
+def told(result):
+    """The structured content of a result; its text says the same."""
+    assert not result.is_error, result.content
+    (content,) = result.content
+    assert json.loads(content.text) == result.structured_content
+    return result.structured_content
+
+
+def refused(result):
+    assert result.is_error
+    assert result.structured_content is None
+    (content,) = result.content
+    assert "\n" not in content.text
+    return content.text
+
+
+def test_tables_are_found_and_described(call):
+    found = told(call("find_tables", question="orders of the web shop"))
+    assert found["tables"][0]["table"] == "lake/orders"
+    assert found["limit"] == 10
+    assert found["total"] == 8
+    page = told(call("describe_table", table="lake/orders"))
+    assert page["rows"] == 200
+    assert [one["name"] for one in page["columns"]] == [
+        *("order_id", "customer_id", "amount_eur", "ordered_on")
+    ]
+    assert page["columns"][2]["about"] == "Price"
+    assert page["joins"][0]["other"] == "lake/customers"
+    assert page["joins"][0]["on"] == "orders.customer_id = customers.customer_id"
+    assert "web shop" in page["documents"][0]
+
+
+def test_groups_rows_lineage_and_answers(call):
+    groups = told(call("find_groups", question="amount of orders by customer name"))
+    assert set(groups["groups"][0]["tables"]) == {"lake/orders", "lake/customers"}
+    rows = told(call("sample_rows", table="lake/customers", limit=3))
+    assert rows["columns"] == ["customer_id", "name", "city"]
+    assert (len(rows["rows"]), rows["total"], rows["limit"]) == (3, 40, 3)
+    assert rows["truncated"] is True
+    up = told(call("lineage", table="lake/shop/sales_by_city", direction="upstream"))
+    assert [one["table"] for one in up["tables"]] == ["lake/shop/sales"]
+    assert (up["total"], up["truncated"]) == (1, False)
+    answer = told(call("answer", question="customers in Kiel"))
+    assert answer["outcome"] == "named"
+    assert any("Kiel" in row for one in answer["answers"] for row in one["rows"])
+
+
+def test_confirmed_answers_are_told(call, desk):
+    sql = "SELECT sum(euros) FROM sales"
+    answer_id = desk.confirm_answer("euros of all sales", ["lake/shop/sales"], sql=sql, author="a")
+    try:
+        examples = told(call("example_queries", table="lake/shop/sales"))["examples"]
+        assert examples[0] == {
+            "sql": sql, "kind": "confirmed answer", "of": "euros of all sales", "author": "a",
+        }  # fmt: skip
+        again = told(call("find_tables", question="euros of all sales"))
+        assert again["confirmed"] == [
+            {"question": "euros of all sales", "tables": ["lake/shop/sales"]}
+        ]
+    finally:
+        desk.forget_answer(answer_id)
+
+
+def test_questions_that_no_table_answers_are_noted(call, desk):
+    question = "blood pressure of astronauts"
+    assert told(call("find_tables", question=question))["unlikely"] is True
+    ends = time.monotonic() + LONGEST
+    while question not in [one.question for one in desk.failing_questions()[1]]:
+        assert time.monotonic() < ends
+    desk.forget_questions()
+
+
+def test_examples_are_statements_of_views(call):
+    examples = told(call("example_queries", table="lake/shop/sales"))["examples"]
+    assert any(e["kind"] == "reader" and "GROUP BY city" in e["sql"] for e in examples)
+    examples = told(call("example_queries", table="lake/shop/sales_by_city"))["examples"]
+    assert any(e["kind"] == "definition" and "GROUP BY city" in e["sql"] for e in examples)
+
+
+@pytest.mark.parametrize(("asked", "applied"), [(-3, 1), (0, 1), (2, 2), (50, 50), (10**9, 50)])
+@pytest.mark.parametrize("tool", [*OF_A_QUESTION[:2], *OF_A_TABLE])
+def test_every_list_says_its_limit_and_what_is_not_there(call, tool, asked, applied):
+    about = {"table": "lake/sensors"} if tool in OF_A_TABLE else {"question": "sensors of orders"}
+    found = told(call(tool, limit=asked, **about))
+    assert found["limit"] == applied
+    (items,) = (found[key] for key in ("tables", "columns", "groups", "examples") if key in found)
+    if tool == "sample_rows":
+        items = found["rows"]
+    assert len(items) <= applied
+    if found["total"] is not None and tool != "sample_rows":
+        assert found["truncated"] == (len(items) < found["total"])
+
+
+def test_columns_of_a_wide_table_come_in_parts(call):
+    names, offset = [], 0
+    while True:
+        page = told(call("describe_table", table="lake/sensors", offset=offset))
+        assert page["total"] == WIDE
+        names += [one["name"] for one in page["columns"]]
+        offset += len(page["columns"])
+        if not page["truncated"]:
+            break
+    assert names == [f"sensor_{n}" for n in range(WIDE)]
+    assert told(call("sample_rows", table="lake/sensors"))["columns_total"] == WIDE
+
+
+@pytest.mark.parametrize("tool", OF_A_TABLE)
+def test_an_unknown_table_is_told_with_its_neighbours(call, tool):
+    text = refused(call(tool, table="lake/order"))
+    assert "unknown table 'lake/order'; did you mean lake/orders" in text
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("find_tables", {"question": " ?! "}, "The question has no words"),
+        ("find_tables", {"question": "a" * 10_001}, "ask in at most 10,000"),
+        ("find_tables", {}, "Wrong arguments of find_tables: question: Field required"),
+        ("find_tables", {"question": ["a"]}, "question: Input should be a valid string"),
+        ("find_groups", {"question": "a", "limit": "many"}, "limit: Input should be a valid int"),
+        ("lineage", {"table": "lake/orders", "direction": "up"}, "'upstream', 'downstream'"),
+        ("drop_table", {"table": "lake/orders"}, "Unknown tool: drop_table"),
+    ],
+)
+def test_wrong_arguments_are_told_in_one_line(call, tool, arguments, said):
+    assert said in refused(call(tool, **arguments))
+
+
+def test_what_the_server_says_of_itself(desk):
+    async def asked():
+        async with Client(build_server(desk, lambda _: Asker("ann"))) as client:
+            return client.instructions, (await client.list_tools()).tools
+
+    instructions, tools = anyio.run(asked)
+    assert instructions == INSTRUCTIONS
+    assert {tool.name for tool in tools} == {*OF_A_TABLE, *OF_A_QUESTION}
+    for tool in tools:
+        hints = tool.annotations
+        assert (hints.read_only_hint, hints.destructive_hint) == (True, False)
+        assert (hints.idempotent_hint, hints.open_world_hint) == (True, False)
+        assert len(tool.description) < 100
+        assert {"total", "limit", "truncated"} <= set(tool.output_schema["required"])
+        assert '"title"' not in json.dumps([tool.input_schema, tool.output_schema])
