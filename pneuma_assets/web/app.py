@@ -19,6 +19,7 @@ from starlette.staticfiles import StaticFiles
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.extras import installed
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.web import health, login
 from pneuma_assets.web.api import routers
@@ -90,6 +91,12 @@ def _add_doors(app: FastAPI) -> None:
         pages = import_module("pneuma_assets.web.pages")
         app.include_router(pages.router)
         app.state.render_problem = pages.render_problem
+    if installed("mcp"):
+        from pneuma_assets.mcp_server.http import tools_over_http
+
+        tools = tools_over_http(app.state.desk, app.state.settings.allowed_origins)
+        app.router.routes.extend(tools.routes)
+        app.state.mounted.append(tools)
 
 
 def _add_middleware(app: FastAPI) -> None:
