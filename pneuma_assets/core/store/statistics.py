@@ -3,7 +3,8 @@
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import astuple, replace
+from dataclasses import fields, replace
+from operator import attrgetter
 
 from sqlalchemy import func, select
 
@@ -79,8 +80,12 @@ class Statistics(StorePart):
 _PROFILES = column_profiles
 
 
+_values = attrgetter(*(one.name for one in fields(ColumnProfile)))
+"""As `astuple` does, which copies each number of a histogram and takes five times as long."""
+
+
 def _packed(profiles: Mapping[str, ColumnProfile]) -> bytes:
-    text = json.dumps([(name, *astuple(one)) for name, one in profiles.items()])
+    text = json.dumps([(name, *_values(one)) for name, one in profiles.items()])
     return zlib.compress(text.encode())
 
 
