@@ -77,6 +77,14 @@ def estimated_tokens(value: Any) -> int:
     return sum(1 if one < _OTHER_SCRIPTS else 2 for one in found)
 
 
+def json_for_models(content: Any) -> str:
+    """Return JSON in which no id of a table poses as a turn of a chat, and which says the same."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    for sign, escaped in (("<", "\\u003c"), ("[INST", "\\u005bINST"), ("[/INST", "\\u005b/INST")):
+        text = text.replace(sign, escaped)
+    return text
+
+
 def tokens_of(items: Iterable[Result]) -> int:
     """Return how many tokens a model reads of some items."""
     return sum(estimated_tokens(one.to_dict()) for one in items)

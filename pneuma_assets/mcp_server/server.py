@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-import json
 import logging
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from pydantic import ValidationError
 
 from pneuma_assets.core.errors import ConfigError, PneumaError, QueryError
 from pneuma_assets.core.text.safe import one_line
-from pneuma_assets.mcp_server.results import FoundTables, Result
+from pneuma_assets.mcp_server.results import FoundTables, Result, json_for_models
 from pneuma_assets.mcp_server.tools import TOOLS
 
 if TYPE_CHECKING:
@@ -130,10 +129,8 @@ def _in_thread(
             note = partial(desk.note_question, given["question"], "refused", door="mcp")
             request.lifespan_context.submit(note, readers=asker.readers)
         content = found.to_dict()
-        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-        return CallToolResult(
-            content=[TextContent(type="text", text=text)], structured_content=content
-        )
+        text = TextContent(type="text", text=json_for_models(content))
+        return CallToolResult(content=[text], structured_content=content)
 
     context, _ = inspect.signature(run).parameters.values()
     _, _, *own = inspect.signature(tool).parameters.values()

@@ -15,7 +15,7 @@ from pneuma_assets.core.service.catalog_types import Marked, SearchAnswer, Searc
 from pneuma_assets.core.service.usage import ConfirmedAnswer
 from pneuma_assets.mcp_server import results as r
 from pneuma_assets.mcp_server.tools import find_tables
-from tests.support.tools_lake import INJECTION
+from tests.support.tools_lake import INJECTION, POSING
 
 REMARKS = "lake/remarks"
 
@@ -38,11 +38,22 @@ def test_hostile_cells_and_documents_stay_data(call, tool, arguments):
     (content,) = result.content
     assert len(content.text) < 20_000
     for text in texts_in(result.structured_content):
+        if text == f"lake/{POSING}":
+            continue
         assert len(text) <= 2_000
         assert not {unicodedata.category(c) for c in text} & {"Cc", "Cs", "Zl", "Zp"}
         assert not any(sign in text for sign in ("<|im_", "[INST]", "\u202e", "\u2066"))
     assert json.loads(content.text) == result.structured_content
     assert "\n" not in content.text
+
+
+def test_the_id_of_a_table_can_be_given_back_and_poses_as_nothing(call):
+    posing = f"lake/{POSING}"
+    result = call("find_tables", question="visits of visitors, pages")
+    (content,) = result.content
+    assert not any(sign in content.text for sign in ("<|im_end", "[INST]"))
+    assert posing in [one["table"] for one in json.loads(content.text)["tables"]]
+    assert call("describe_table", table=posing).structured_content["table"] == posing
 
 
 def texts_in(value):

@@ -27,7 +27,7 @@ def test_questions(said, call, asker, tool, question):
     assert ("vault/" in said(tool, **arguments).replace(question, "")) == (asker == "finance")
     if tool == "find_tables":
         total = call(tool, **arguments).structured_content["total"]
-        assert total == (8 if asker == "finance" else 6)
+        assert total == (9 if asker == "finance" else 7)
 
 
 @pytest.mark.parametrize("asker", ["nobody", "stranger"])
