@@ -65,3 +65,11 @@ def own(store: Store, table_id: str, *owners: str, text: str = "") -> None:
         schema.upsert(connection, schema.told, [said | {"fields": json.dumps({"owners": owners})}])
         origin = {"origin": "dbt", "digest": f"{table_id} {owners}", "names": '[""]'}
         schema.upsert(connection, schema.edge_origins, [origin])
+
+
+def update(store: Store, table_id: str, readers: Iterable[str] | None) -> None:
+    """Let somebody else see a table."""
+    kept = None if readers is None else json.dumps(list(readers))
+    with store._db.write() as connection:
+        here = schema.tables.c.table_id == table_id
+        connection.execute(schema.tables.update().where(here).values(readers=kept))
