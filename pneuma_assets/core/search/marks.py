@@ -1,6 +1,7 @@
 """Where in a text the words of a question stand, for a page that marks them."""
 
 from collections.abc import Iterator
+from unicodedata import combining
 
 import regex
 
@@ -41,12 +42,13 @@ class Marker:
 
     def _in_run(self, run: str) -> Iterator[Range]:
         """Yield the parts of a run of letters and digits that are asked for, or else all of it."""
-        if any(characters_of(word) for word in words_of(run)):
+        if any(map(characters_of, words_of(run))):
             yield from self._characters(run)
             return
         if not self._says(run):
             return
-        parts = [part.span() for part in FOLDED.part.finditer(run)]
+        found = FOLDED.part.finditer(run)
+        parts = [(one.start(), _with_accents(run, one.end())) for one in found]
         own = [part for part in parts if self._says(run[slice(*part)])]
         yield from own or [(0, len(run))]
 
@@ -61,3 +63,10 @@ class Marker:
 
     def _says(self, word: str) -> bool:
         return not self._asked.isdisjoint(self._analyzer.terms(word))
+
+
+def _with_accents(text: str, end: int) -> int:
+    """Return the end of a part of a text, with the accents that follow it as characters."""
+    while end < len(text) and combining(text[end]):
+        end += 1
+    return end
