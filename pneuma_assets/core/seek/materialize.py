@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.seek.operators.registry import operator_of
-from pneuma_assets.core.seek.operators.sql_text import as_wanted
+from pneuma_assets.core.seek.operators.sql_text import TYPES, as_wanted, kind_of
 from pneuma_assets.core.seek.results import (
     BOUNDS,
     Finding,
@@ -101,7 +101,7 @@ def _made(target: TargetTable, tables: Tables) -> Made:
         tables.put(step.makes, InHand(outcome.rows))
         seconds = monotonic() - started
         reports.append(StepReport(step.makes, outcome.rows.num_rows, seconds, outcome.sql))
-    rows = _as_wanted(target, tables)
+    rows = _as_wanted(target, outcome.rows, tables) if target.columns else outcome.rows
     findings += findings_of_table(target, outcome.rows, rows)
     return Made(target.name, rows, tuple(findings), monotonic() - began, tuple(reports))
 
@@ -135,7 +135,7 @@ def _of_families(step: Step, tables: Tables) -> Iterator[Finding]:
             yield from table.findings
 
 
-def _as_wanted(target: TargetTable, tables: Tables) -> pa.Table:
+def _as_wanted(target: TargetTable, rows: pa.Table, tables: Tables) -> pa.Table:
     """Return a table's columns as the state has them, of their types."""
     has = [(one.name, one.type) for one in tables.columns(target.name)]
     names = {name.casefold() for name, _ in has}
@@ -147,12 +147,21 @@ def _as_wanted(target: TargetTable, tables: Tables) -> pa.Table:
             f"make; it makes {shown}"
         )
         raise StepFailedError(target.name, target.name, message)
+    kinds = {name.casefold(): (name, kind) for name, kind in has}
+    if all(_fits(one.type, kinds[one.name.casefold()][1]) for one in target.columns):
+        own = [kinds[one.name.casefold()][0] for one in target.columns]
+        return rows.select(own).rename_columns([one.name for one in target.columns])
     wanted = [(one.name, one.type) for one in target.columns]
-    sql = as_wanted(wanted or [(name, "") for name, _ in has], target.name, {target.name: has})
+    sql = as_wanted(wanted, target.name, {target.name: has})
     try:
         return tables.arrow(tables.check(sql, [target.name]))
     except PneumaError as error:
         raise StepFailedError(target.name, target.name, f"table {target.name}: {error}") from error
+
+
+def _fits(wanted: str, kind: str) -> bool:
+    """Tell whether a type of DuckDB is the one that a column is to have."""
+    return TYPES[wanted] == kind or wanted == kind_of(kind) == "number"
 
 
 def run_queries(

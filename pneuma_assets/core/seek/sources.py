@@ -10,13 +10,11 @@ import pyarrow as pa
 
 from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.seek.operators.sql_text import common_type
+from pneuma_assets.core.seek.operators.sql_union import member_of
 from pneuma_assets.core.seek.operators.union import united_in_parts, unlike
 from pneuma_assets.core.seek.results import Finding, MakeBounds, Relations
 from pneuma_assets.core.seek.state import Source
 from pneuma_assets.core.seek.tables import InHand, Readable, Tables
-
-MEMBER = "member"
-"""The column of a family that says of which member a row is."""
 
 
 @dataclass(slots=True)
@@ -123,11 +121,12 @@ class Family:
     @cached_property
     def member(self) -> str:
         """The column that tells members apart."""
-        taken = {one.name.casefold() for part in self._parts.values() for one in part.columns}
-        free = MEMBER
-        while free in taken:
-            free = f"table_{free}"
-        return free
+        return member_of(
+            {
+                label: [(one.name, one.type) for one in part.columns]
+                for label, part in self._parts.items()
+            }
+        )
 
     @cached_property
     def findings(self) -> Sequence[Finding]:

@@ -1,6 +1,6 @@
 """What an operator is, and what one that consists of SQL does."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -112,6 +112,11 @@ class Work:
         """Return the rows of a query over what it reads."""
         return self.tables.ask(sql, self.names, most_rows).rows
 
+    def examples(self, cell: str, source: str) -> str:
+        """Return some values of what stands behind FROM, the most frequent first."""
+        sql = f"SELECT {cell} AS v FROM {source} GROUP BY v ORDER BY count(*) DESC, v LIMIT 5"
+        return ", ".join(repr(str(one)[:40]) for (one,) in self.ask(sql))
+
     @property
     def names(self) -> Sequence[str]:
         """What its statements may read."""
@@ -161,20 +166,3 @@ class SqlOperator(Operator):
         statement = self.statement(work)
         rows = tables.arrow(statement)
         return Outcome(rows, list(self.findings(work, rows)), statement.sql)
-
-
-def lost(work: Work, sql: str, what: str, rule: str) -> Iterator[Finding]:
-    """Yield a warning where a query of cells and how often each is there gives any.
-
-    Args:
-        work: The step.
-        sql: Of a cell as text, how many rows have it, and how many rows have any of these.
-        what: What is said of the cells.
-        rule: Whose finding it is.
-    """
-    if found := work.ask(sql, 5):
-        shown = ", ".join(repr(str(row[0])[:40]) for row in found)
-        count = int(found[0][2])
-        yield work.finding(
-            rule, Severity.WARNING, f"{count:,} cells {what}, such as {shown}", cells=count
-        )

@@ -1,17 +1,17 @@
 """Numbers, days, units and currencies that are written otherwise."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 import pyarrow as pa
 from pydantic import Field, StringConstraints, model_validator
 
-from pneuma_assets.core.seek.operators.base import Options, SqlOperator, Work, lost
+from pneuma_assets.core.seek.operators.base import Options, SqlOperator, Work
 from pneuma_assets.core.seek.operators.join import join_findings
 from pneuma_assets.core.seek.operators.sql_convert import UNITS, convert, converted, rates_of
 from pneuma_assets.core.seek.operators.sql_join import joined
-from pneuma_assets.core.seek.operators.sql_text import of
-from pneuma_assets.core.seek.results import Finding
+from pneuma_assets.core.seek.operators.sql_text import as_text, of
+from pneuma_assets.core.seek.results import Finding, Severity
 from pneuma_assets.core.seek.state import ColumnName, Name, StateInvalidError
 
 Short = Annotated[str, StringConstraints(min_length=1, max_length=40)]
@@ -115,19 +115,27 @@ class Convert(SqlOperator):
         rates = rates_of(work.options, work.base)
         if rates:
             yield from join_findings(work, rates, work.columns)
-        for one in work.options["conversions"]:
-            yield from _not_taken(work, one, joined(work.base, rates, work.columns))
+        source = joined(work.base, rates, work.columns)
+        refused = [(one, _refused(work, one)) for one in work.options["conversions"]]
+        counts = (f"count(CASE WHEN {r} THEN 1 END) AS n{at}" for at, (_, r) in enumerate(refused))
+        (row,) = work.ask(f"SELECT {', '.join(counts)} FROM {source}")
+        for count, (one, where) in zip(row, refused, strict=True):
+            if count:
+                yield _not_taken(work, one, source, where, count)
 
 
-def _not_taken(work: Work, one: dict[str, str], source: str) -> Iterator[Finding]:
-    cell = f"CAST({of(work.base, one['column'])} AS VARCHAR)"
+def _refused(work: Work, one: dict[str, str]) -> str:
+    """Return when a cell is there, and is none of what it is to be."""
+    cell = as_text(of(work.base, one["column"]))
+    return f"{cell} <> '' AND {converted(one, work.base)} IS NULL"
+
+
+def _not_taken(work: Work, one: dict[str, str], source: str, where: str, count: int) -> Finding:
     unit = one.get("unit_column")
-    shown = f"concat({cell}, ' ', {of(work.base, unit)})" if unit else cell
-    where = f"trim({cell}) <> '' AND {converted(one, work.base)} IS NULL"
-    yield from lost(
-        work,
-        f"SELECT v, n, sum(n) OVER () AS total FROM (SELECT {shown} AS v, count(*) AS n "
-        f"FROM {source} WHERE {where} GROUP BY v) AS q ORDER BY n DESC, v LIMIT 5",
-        f"of {one['column']!r} become NULL, for they are no {one['to']} as the step has it",
-        "not converted",
+    cell = f"CAST({of(work.base, one['column'])} AS VARCHAR)"
+    cell = f"concat({cell}, ' ', {of(work.base, unit)})" if unit else cell
+    shown = work.examples(cell, f"{source} WHERE {where}")
+    text = f"{count:,} cells of {one['column']!r} become NULL, for they are no {one['to']} as the "
+    return work.finding(
+        "not converted", Severity.WARNING, f"{text}step has it, such as {shown}", cells=count
     )

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from pneuma_assets.core.seek.operators.base import Options, Outcome, SqlOperator, Work
 from pneuma_assets.core.seek.operators.sql_join import condition, join, joined
 from pneuma_assets.core.seek.operators.sql_match import PAIRS, fuzzy_match, joins_of, matching
-from pneuma_assets.core.seek.operators.sql_text import Columns, of
+from pneuma_assets.core.seek.operators.sql_text import Columns, of, quoted
 from pneuma_assets.core.seek.results import Finding, Severity
 from pneuma_assets.core.seek.state import ColumnName, Name, StateInvalidError, Step
 from pneuma_assets.core.seek.tables import InHand, Tables
@@ -187,7 +187,7 @@ def join_findings(
     for at, on in enumerate(joins):
         first = joined(work.base, [*before, *joins[:at]], columns)
         after = joined(work.base, [*before, *joins[: at + 1]], columns)
-        partner = f'{first} SEMI JOIN "{on["other"]}" ON {condition(on, columns)}'
+        partner = f"{first} SEMI JOIN {quoted(on['other'])} ON {condition(on, columns)}"
         counts += [f"(SELECT count(*) FROM {one})" for one in (first, partner, after)]
     cells = (f"{count} AS n{at}" for at, count in enumerate(counts))
     (row,) = work.ask(f"SELECT {', '.join(cells)}", 1)
@@ -228,11 +228,11 @@ def _alone(
     keys = " || ' / ' || ".join(
         f"coalesce(CAST({of(on['table'], one)} AS VARCHAR), 'NULL')" for one in on["columns"]
     )
-    found = work.ask(
-        f"SELECT DISTINCT {keys} AS v FROM {joined(work.base, before, columns)} "
-        f'ANTI JOIN "{on["other"]}" ON {condition(on, columns)} ORDER BY v LIMIT {_SHOWN}'
+    shown = work.examples(
+        keys,
+        f"{joined(work.base, before, columns)} ANTI JOIN {quoted(on['other'])} "
+        f"ON {condition(on, columns)}",
     )
-    shown = ", ".join(repr(str(one)[:40]) for (one,) in found)
     kept = "have NULL in its columns" if on["kind"] == "left" else "are left out"
     text = f"{rows - matched:,} of {rows:,} rows have no partner in {on['other']} and {kept}"
     severity = Severity.ERROR if not matched else Severity.WARNING

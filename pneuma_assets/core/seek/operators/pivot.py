@@ -6,7 +6,7 @@ from typing import Literal
 import pyarrow as pa
 from pydantic import Field
 
-from pneuma_assets.core.seek.operators.base import Options, SqlOperator, Work, lost
+from pneuma_assets.core.seek.operators.base import Options, SqlOperator, Work
 from pneuma_assets.core.seek.operators.sql_pivot import MOST_PIVOTED, pivot, unpivot
 from pneuma_assets.core.seek.operators.sql_text import literal, of, quoted
 from pneuma_assets.core.seek.results import Finding, Severity
@@ -62,25 +62,25 @@ class Pivot(SqlOperator):
         name = f"CAST({of(base, options['column'])} AS VARCHAR)"
         if options["values"]:
             known = ", ".join(map(literal, options["values"]))
-            yield from lost(
-                work,
-                f"SELECT v, n, sum(n) OVER () AS total FROM (SELECT {name} AS v, count(*) AS n "
-                f"FROM {quoted(base)} WHERE {name} NOT IN ({known}) GROUP BY v) AS q "
-                "ORDER BY n DESC, v LIMIT 5",
-                f"of {options['column']!r} have no column here",
-                "pivot leaves out",
-            )
+            other = f"{quoted(base)} WHERE {name} NOT IN ({known})"
+            ((count,),) = work.ask(f"SELECT count(*) AS n FROM {other}")
+            if count:
+                text = (
+                    f"{count:,} rows have other values of {options['column']!r}, for which there "
+                )
+                text += f"is no column, such as {work.examples(name, other)}"
+                yield work.finding("pivot leaves out", Severity.WARNING, text, rows=count)
         if options["aggregate"] == "only":
             groups = ", ".join([*(of(base, row) for row in options["rows"]), name])
             value = of(base, options["value"])
-            (row,) = work.ask(
+            ((count,),) = work.ask(
                 f"SELECT count(*) AS n FROM (SELECT count({value}) AS k FROM {quoted(base)} "
                 f"WHERE {name} <> '' GROUP BY {groups}) AS q WHERE k > 1"
             )
-            if row[0]:
-                text = f"{row[0]:,} cells have several values, of which the largest is kept; "
+            if count:
+                text = f"{count:,} cells have several values, of which the largest is kept; "
                 text += "say how they are aggregated, or group by more columns"
-                yield work.finding("pivot loses", Severity.ERROR, text, cells=row[0])
+                yield work.finding("pivot loses", Severity.ERROR, text, cells=count)
 
 
 class Unpivot(SqlOperator):

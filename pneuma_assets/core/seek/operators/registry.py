@@ -57,8 +57,9 @@ def _told(schema: dict[str, Any], named: dict[str, Any]) -> str:
         return f"{{{', '.join(fields)}}}"
     if "items" in schema:
         return f"[{_told(schema['items'], named)}]"
-    if "additionalProperties" in schema:
-        return f"{{NAME: {_told(schema['additionalProperties'], named)}}}"
+    patterns = [*schema.get("patternProperties", {}).values()]
+    if inner := [one for one in (schema.get("additionalProperties"), *patterns) if one]:
+        return f"{{NAME: {_told(inner[0], named)}}}"
     values = schema.get("enum") or ([schema["const"]] if "const" in schema else ())
     return "|".join(map(str, values)) or str(schema.get("type", "any"))
 

@@ -68,11 +68,11 @@ TYPES = {
 
 
 def typed(name: str, wanted: str, table: str, kind: str) -> str:
-    """Return a column as the type that people call so, '' for its own; NULL for other cells."""
+    """Return a column as the type that people call so; NULL where a cell is none of it."""
     cell, has = of(table, name), kind_of(kind)
     if wanted == "text":
         return f"CAST({cell} AS VARCHAR)"
-    if not wanted or (wanted == "number" and has == "number"):
+    if wanted == "number" and has == "number":
         return cell
     if wanted == "integer":
         whole = f"TRY_CAST({cell} AS BIGINT)"

@@ -13,6 +13,15 @@ from pneuma_assets.core.seek.operators.sql_text import (
 )
 
 
+def member_of(columns: Columns) -> str:
+    """Return what the column is called that tells tables apart, where nobody says so."""
+    taken = {name.lower() for some in columns.values() for name, _ in some}
+    free = "member"
+    while free in taken:
+        free = f"table_{free}"
+    return free
+
+
 def union(options: Mapping[str, Any], columns: Columns, _ask: Ask | None = None) -> str:
     """Return the query of like tables under each other, and a column that tells them apart.
 

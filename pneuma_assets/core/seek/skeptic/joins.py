@@ -1,6 +1,8 @@
 """What joins of a statement do to the number of rows, and to what is aggregated over them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 from sqlglot import exp
 
@@ -50,40 +52,58 @@ def _stands_alone(select: exp.Select) -> bool:
     return True
 
 
+@dataclass(frozen=True, slots=True)
 class _Counts:
-    """How many rows there are: of each relation, behind each join, and behind the filter."""
+    """How many rows there are.
 
-    def __init__(self, names: Sequence[str], cells: Sequence[int]) -> None:
-        many = len(names)
-        self.of: Mapping[str, int] = dict(zip(names, cells[:many], strict=True))
-        self.after = cells[many:-1]
-        self.filtered = cells[-1]
+    Attributes:
+        of: Of each relation, by what the SELECT calls it.
+        after: Behind each join.
+        filtered: Behind the filter.
+        kept: Of each relation that stand there, each once, as far as that is counted; else all.
+    """
+
+    of: Mapping[str, int]
+    after: Sequence[int]
+    filtered: int
+    kept: Mapping[str, int]
 
 
 def _counted(
     select: exp.Select, with_: exp.With | None, names: Sequence[str], tables: Tables
 ) -> _Counts:
     relations, joins = _relations(select), select.args["joins"]
-    first = select.args[_FROM]
+    called = [one.alias_or_name for one in relations]
     queries = [exp.select(_count()).from_(one.copy()) for one in relations]
-    behind = []
     for at in range(len(joins)):
-        query = exp.select(_count())
-        query.set(_FROM, first.copy())
+        query = exp.select(_count()).from_(relations[0].copy())
         query.set("joins", [one.copy() for one in joins[: at + 1]])
-        behind.append(query)
-    filtered = behind[-1].copy()
+        queries.append(query)
+    queries.append(queries[-1].copy())
     if where := select.args.get("where"):
-        filtered.set("where", where.copy())
-    cells = [
-        exp.alias_(exp.Subquery(this=query), f"n{at}")
-        for at, query in enumerate([*queries, *behind, filtered])
-    ]
+        queries[-1].set("where", where.copy())
+    queries += _kept(relations, joins, where)
+    cells = [exp.alias_(exp.Subquery(this=one), f"n{at}") for at, one in enumerate(queries)]
     whole = exp.select(*cells)
     if with_ is not None and select.find_ancestor(exp.CTE) is None:
         whole.set("with_", with_.copy())
-    row = tables.ask(whole.sql(DIALECT), names, 1).rows[0]
-    return _Counts([one.alias_or_name for one in relations], [int(one) for one in row])
+    row = iter(map(int, tables.ask(whole.sql(DIALECT), names, 1).rows[0]))
+    of = dict(zip(called, islice(row, len(called)), strict=True))
+    after = list(islice(row, len(joins)))
+    return _Counts(of, after, next(row), dict(zip(called, row, strict=False)) or of)
+
+
+def _kept(
+    relations: Sequence[exp.Expr], joins: Sequence[exp.Join], where: exp.Where | None
+) -> Iterator[exp.Select]:
+    """Yield queries of how many rows of each of two relations stand behind an inner join."""
+    on = joins[0].args.get("on")
+    if len(joins) > 1 or on is None or joins[0].side or joins[0].kind not in {"", "INNER"}:
+        return
+    for one, other in (relations, relations[::-1]):
+        partner = exp.select("1").from_(other.copy()).where(on.copy())
+        partner = partner if where is None else partner.where(where.this.copy())
+        yield exp.select(_count()).from_(one.copy()).where(exp.Exists(this=partner))
 
 
 def _count() -> exp.Expr:
@@ -117,9 +137,9 @@ def _of_rows(select: exp.Select, counted: _Counts, subject: str) -> Iterator[Fin
 def _of_aggregates(select: exp.Select, counted: _Counts, subject: str) -> Iterator[Finding]:
     """Yield which sums and means are of rows that the joins repeat.
 
-    More rows behind the filter than a relation has are a proof that some of its rows are repeated.
+    More rows behind the filter than rows of a relation are a proof that some of these are repeated.
     """
-    repeated = {name for name, rows in counted.of.items() if counted.filtered > rows}
+    repeated = {name for name, rows in counted.kept.items() if counted.filtered > rows}
     for node in (one for part in select.expressions for one in part.find_all(*_AGGREGATES)):
         if node.find_ancestor(exp.Select) is not select or isinstance(node.this, exp.Distinct):
             continue
@@ -127,8 +147,8 @@ def _of_aggregates(select: exp.Select, counted: _Counts, subject: str) -> Iterat
         if names and names <= repeated:
             said = node.sql(DIALECT)[:100].replace('"', "")
             figures = {"rows": float(counted.filtered)}
-            figures |= {f"rows of {name}": float(counted.of[name]) for name in sorted(names)}
-            of = ", ".join(f"{name} has {counted.of[name]:,}" for name in sorted(names))
-            text = f"{said} is over {counted.filtered:,} rows and {of}: joins repeat them, so that "
-            text += "they count more than once; aggregate before joining"
+            figures |= {f"rows of {name}": float(counted.kept[name]) for name in sorted(names)}
+            of = ", ".join(f"{counted.kept[name]:,} of {name}" for name in sorted(names))
+            text = f"{said} is over {counted.filtered:,} rows, but {of}: the join repeats them, so "
+            text += "that they count more than once; aggregate before joining"
             yield Finding("repeated in aggregate", Severity.WARNING, subject, text, figures)

@@ -7,6 +7,7 @@ statement no rule understands is not looked at; what is found is so.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from sqlglot import exp
@@ -44,12 +45,12 @@ def findings_of(statement: Checked, subject: str, tables: Tables) -> Iterator[Fi
         subject: The step or query that it is.
         tables: What it reads.
     """
-    looked = defaultdict(list)
+    looked: dict[str, list[_Looked]] = defaultdict(list)
     for one in (*_conditions(statement), *_numbers(statement), *_units(statement, tables)):
-        looked[one.table].append(one)
+        if len(looked[one.table]) < _MOST:
+            looked[one.table].append(one)
     try:
-        for table, parts in looked.items():
-            yield from _counted(table, parts[:_MOST], subject, tables)
+        yield from _counted(looked, subject, tables)
         yield from findings_of_joins(statement, subject, tables)
     except (SqlFailedError, SqlRefusedError) as error:
         text = f"its rules could not be looked at: {error}"
@@ -57,19 +58,25 @@ def findings_of(statement: Checked, subject: str, tables: Tables) -> Iterator[Fi
 
 
 def _counted(
-    table: str, parts: Sequence[_Looked], subject: str, tables: Tables
+    looked: Mapping[str, Sequence[_Looked]], subject: str, tables: Tables
 ) -> Iterator[Finding]:
-    counts = [exp.alias_(exp.Count(this=exp.Star()), "n"), *(
-        exp.alias_(one.count, f"n{at}") for at, one in enumerate(parts)
-    )]  # fmt: skip
-    sql = exp.select(*counts).from_(exp.to_identifier(table, quoted=True)).sql(DIALECT)
-    (row,) = tables.ask(sql, [table], 1).rows
-    rows, found = int(row[0]), [int(one) for one in row[1:]]
-    if not rows:
-        yield Finding("no rows", Severity.WARNING, subject, f"{table} has no rows")
+    """Count all that is looked at by one statement, and yield what the rules say of it."""
+    if not looked:
         return
-    for one, count in zip(parts, found, strict=True):
-        yield from _RULES[one.rule](one, rows, count, subject, tables)
+    queries = []
+    for at, (table, parts) in enumerate(looked.items()):
+        counts = [exp.Count(this=exp.Star()), *(one.count for one in parts)]
+        cells = (exp.alias_(count, f"n{at}_{n}") for n, count in enumerate(counts))
+        query = exp.select(*cells).from_(exp.to_identifier(table, quoted=True))
+        queries.append(f"({query.sql(DIALECT)}) AS q{at}")
+    row = iter(tables.ask(f"SELECT * FROM {', '.join(queries)}", [*looked], 1).rows[0])
+    for table, parts in looked.items():
+        rows, *found = (int(cell) for cell in islice(row, 1 + len(parts)))
+        if not rows:
+            yield Finding("no rows", Severity.WARNING, subject, f"{table} has no rows")
+            continue
+        for one, count in zip(parts, found, strict=True):
+            yield from _RULES[one.rule](one, rows, count, subject, tables)
 
 
 # --- filters -----------------------------------------------------------------------------------

@@ -1,0 +1,218 @@
+"""What each operator makes of tables, and what it says of them."""
+
+import datetime
+import re
+
+import pyarrow as pa
+import pytest
+
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.seek.materialize import materialize
+from pneuma_assets.core.seek.operators.registry import OPERATORS, describe
+from pneuma_assets.core.seek.results import MakeBounds, StepFailedError
+from pneuma_assets.core.seek.state import read_state
+from tests.support.arrow_relations import ArrowRelations, texts
+
+ORDERS = pa.table({"id": [1, 2, 3], "shop": ["a", "b", "c"], "n": [10, 20, 30]})
+SHOPS = texts(code=["a", "b"], city=["Rome", "Oslo"])
+TWICE = texts(code=["a", "a", "b"], city=["Rome", "Bari", "Oslo"])
+
+
+def made(step, bounds=None, **tables):
+    """Return what one step makes of tables."""
+    types = {name: one[1] for name, one in tables.items() if isinstance(one, tuple)}
+    held = {name: one[0] if isinstance(one, tuple) else one for name, one in tables.items()}
+    state = read_state(
+        {
+            "sources": [{"name": name, "table_ids": [name]} for name in held],
+            "tables": [{"name": "t", "steps": [{"makes": "t", "reads": list(held), **step}]}],
+        }
+    )
+    (found,) = materialize(state, ArrowRelations(held, types), bounds=bounds or MakeBounds())
+    return found
+
+
+def rows(found):
+    return sorted(zip(*found.rows.to_pydict().values(), strict=True), key=str)
+
+
+def findings(found):
+    return {one.rule: (str(one.severity), one.text) for one in found.findings}
+
+
+def join(**more):
+    on = {"table": "orders", "columns": ["shop"], "other": "shops", "other_columns": ["code"]}
+    return {"operator": "join", "options": {"joins": [{**on, **more}]}}
+
+
+def convert(*conversions):
+    return {"operator": "convert", "options": {"conversions": list(conversions)}}
+
+
+def test_a_join_keeps_rows_and_says_what_has_no_partner():
+    found = made(join(), orders=ORDERS, shops=SHOPS)
+    assert found.rows.schema.names == ["id", "shop", "n", "code", "city"]
+    assert rows(found)[2] == (3, "c", 30, None, None)
+    severity, text = findings(found)["join unmatched"]
+    assert (severity, "1 of 3 rows have no partner in shops" in text) == ("warning", True)
+    assert "'c'" in text
+
+
+@pytest.mark.parametrize(("expect", "severity"), [("one", "error"), ("any", "note")])
+def test_a_join_that_multiplies_rows_is_named(expect, severity):
+    found = made(join(expect=expect, kind="inner"), orders=ORDERS, shops=TWICE)
+    told, text = findings(found)["join multiplies"]
+    assert (found.rows.num_rows, told) == (3, severity)
+    assert "3 rows before, 3 after: it multiplies rows, 2 rows go with 3 of shops" in text
+
+
+def test_keys_of_other_types_and_capitals_go_together():
+    shops = pa.table({"code": [1, 2], "city": ["Rome", "Oslo"]})
+    orders = texts(shop=["1", "02", "x"])
+    assert rows(made(join(kind="inner"), orders=orders, shops=shops)) == [
+        ("02", 2, "Oslo"), ("1", 1, "Rome")]  # fmt: skip
+    found = made(join(kind="inner", fold=True), orders=texts(shop=["A ", "B"]), shops=SHOPS)
+    assert found.rows.num_rows == 2
+
+
+def test_what_is_spelled_otherwise_is_matched_and_what_may_be_two_is_not():
+    step = {"operator": "fuzzy_match", "options": {"column": "plant", "other_column": "name"}}
+    left = texts(plant=["Nordglas GmbH", "nordglas gmbh.", "Plant 1", "Plant 3", "Anna Lee", "?"])
+    right = texts(name=["NORDGLAS GMBH", "Plant 1", "Plant 2", "Anna Lea", "Anna Leo"])
+    found = made(step, left=left, right=right)
+    pairs = {row[0]: row[1] for row in rows(found)}
+    assert pairs == {
+        "Nordglas GmbH": "NORDGLAS GMBH",
+        "nordglas gmbh.": "NORDGLAS GMBH",
+        "Plant 1": "Plant 1",
+        **{"Plant 3": None, "Anna Lee": None, "?": None},
+    }
+    assert "3 of 6 different values go with none" in findings(found)["unmatched values"][1]
+
+
+def test_like_tables_stand_under_each_other_and_what_differs_is_told():
+    first = texts(year=["2019"], amount=["5"]), {"year": "BIGINT", "amount": "BIGINT"}
+    second = texts(year=["2020"], total=["n/a"], city=["Rome"]), {"year": "BIGINT"}
+    step = {
+        "operator": "union",
+        "options": {
+            "member": "of",
+            "labels": {"first": "old"},
+            "rename": {"second": {"total": "amount"}},
+        },
+    }
+    found = made(step, first=first, second=second)
+    assert rows(found) == [(2019, "5", None, "old"), (2020, "n/a", "Rome", "second")]
+    assert found.rows.schema.names == ["year", "amount", "city", "of"]
+    told = findings(found)
+    assert "'city' is NULL in 1 of 2 tables, such as 'first'" in told["columns differ"][1]
+    assert "'amount' is BIGINT in 1, VARCHAR in 1" in told["types differ"][1]
+
+
+CONVERTED = [
+    ({"to": "number"}, ["1,234.50 €", "(300)", "12 %", "7", "1e3"], [1234.5, -300, 0.12, 7, 1000]),
+    ({"to": "number", "decimal": ","}, ["1.234,5", "12,5", "7"], [1234.5, 12.5, 7]),
+    ({"to": "number"}, ["1,5", "12 kg", "A12", "", None], [None] * 5),
+    ({"to": "number", "remove": ["kg", "it's"]}, ["12 kg", "3 it's"], [12, 3]),
+    (
+        {"to": "date", "formats": ["%d.%m.%Y", "%B %d, %Y"]},
+        ["31.12.2020", "March 4, 2021", "2020-01-01"],
+        [datetime.date(2020, 12, 31), datetime.date(2021, 3, 4), None],
+    ),
+]
+
+
+@pytest.mark.parametrize(("how", "cells", "wanted"), CONVERTED)
+def test_cells_are_converted_or_told(how, cells, wanted):
+    found = made(convert({"column": "c", "into": "d", **how}), one=texts(c=cells))
+    assert found.rows.column("d").to_pylist() == pytest.approx(wanted, nan_ok=True)
+    lost = [cell for cell, value in zip(cells, wanted, strict=True) if cell and value is None]
+    told = findings(found).get("not converted", ("", ""))[1]
+    assert all(repr(one) in told for one in lost)
+    assert bool(told) == bool(lost)
+
+
+def test_units_of_each_row_become_one_unit():
+    table = pa.table({"w": [1.0, 2.0, 3.0], "unit": ["kg", "LB", "stone"]})
+    how = {"to": "unit", "column": "w", "into": "kg", "unit_column": "unit", "into_unit": "kg"}
+    found = made(convert(how), one=table)
+    assert found.rows.column("kg").to_pylist() == pytest.approx([1.0, 0.90718474, None])
+    assert "'3.0 stone'" in findings(found)["not converted"][1]
+    how = {"to": "unit", "column": "t", "unit": "f", "into_unit": "c"}
+    found = made(convert(how), one=pa.table({"t": [212.0, 32.0]}))
+    assert found.rows.column("t").to_pylist() == pytest.approx([100, 0])
+
+
+def test_currencies_are_converted_by_rates_that_must_be_one_a_day():
+    prices = pa.table({"p": [10.0, 20.0], "cur": ["USD", "JPY"], "day": ["d1", "d1"]})
+    rates = pa.table({"code": ["USD", "USD"], "on": ["d1", "d2"], "eur": [0.9, 0.8]})
+    how = {"to": "currency", "column": "p", "into": "eur", "rates": "rates", "rate": "eur",
+           "rates_currency": "code", "currency_column": "cur"}  # fmt: skip
+    dated = {**how, "rates_date": "on", "date_column": "day"}
+    found = made(convert(dated), prices=prices, rates=rates)
+    assert found.rows.column("eur").to_pylist() == [9.0, None]
+    assert "'JPY / d1'" in findings(found)["join unmatched"][1]
+    told = findings(made(convert(how), prices=prices, rates=rates))
+    assert told["join multiplies"][0] == "error"
+
+
+def test_values_become_columns_and_columns_values():
+    long = pa.table(
+        {"shop": ["a", "a", "b", "a"], "q": ["q1", "q2", "q1", "q9"], "n": [1, 2, 3, 4]}
+    )
+    how = {"rows": ["shop"], "column": "q", "value": "n", "values": ["q1", "q2"]}
+    found = made({"operator": "pivot", "options": how}, long=long)
+    assert rows(found) == [("a", 1, 2), ("b", 3, None)]
+    assert "there is no column, such as 'q9'" in findings(found)["pivot leaves out"][1]
+    back = made({"operator": "unpivot", "options": {"keep": ["shop"]}}, wide=found.rows)
+    assert rows(back) == [("a", "q1", 1), ("a", "q2", 2), ("b", "q1", 3)]
+
+
+def test_a_cell_of_several_values_is_an_error_unless_it_is_said_what_becomes_of_them():
+    twice = pa.table({"shop": ["a", "a"], "q": ["q1", "q1"], "n": [1, 2]})
+    how = {"rows": ["shop"], "column": "q", "value": "n"}
+    told = findings(made({"operator": "pivot", "options": how}, twice=twice))
+    assert told["pivot loses"][0] == "error"
+    found = made({"operator": "pivot", "options": {**how, "aggregate": "sum"}}, twice=twice)
+    assert rows(found) == [("a", 3)]
+
+
+BAD = [
+    ({"operator": "merge"}, "unknown operator 'merge'"),
+    ({"operator": "join", "options": {}}, "joins: Field required"),
+    (join(other="nothing"), "has to read the second"),
+    (join(columns=["shop", "id"]), "give as many of each"),
+    (join(columns=["shp"]), "did you mean 'shop'"),
+    ({"operator": "pivot", "options": {}}, "pivot reads 1 tables, not 2"),
+    ({"operator": "fuzzy_match", "options": {"column": "x", "other_column": "code"}},
+     "no column 'x'"),
+    ({"operator": "convert", "options": {"conversions": [{"column": "n", "to": "unit", "unit": "kg",
+      "into_unit": "m"}]}}, "do not measure the same"),
+    ({"operator": "sql", "code": "SELECT nam FROM orders"}, "there is no column 'nam'"),
+    ({"operator": "sql", "code": "SELECT id, id AS ID FROM orders"}, "two columns 'id'"),
+    ({"operator": "sql", "code": "SELECT CAST(city AS date) AS n FROM shops"}, "invalid date"),
+    ({"operator": "sql", "code": "SELECT * FROM read_csv('/etc/passwd')"}, "READCSV is not"),
+    ({"operator": "sql", "code": "DROP TABLE orders"}, "which is no query"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("step", "said"), BAD)
+def test_a_step_that_fails_says_why_and_what_it_reads(step, said):
+    with pytest.raises(StepFailedError, match=re.escape(said)) as caught:
+        made(step, orders=ORDERS, shops=SHOPS)
+    assert (caught.value.table, caught.value.step) == ("t", "t")
+    assert "orders (id BIGINT, shop VARCHAR, n BIGINT); shops (code VARCHAR" in str(caught.value)
+
+
+def test_more_rows_than_a_step_may_make_are_an_error():
+    step = {"operator": "sql", "code": "SELECT a.id FROM orders a JOIN orders b ON a.n + b.n > 0"}
+    with pytest.raises(PneumaError, match="more than 8 rows"):
+        made(step, MakeBounds(rows=8), orders=ORDERS)
+
+
+def test_operators_are_described_for_prompts():
+    told = describe()
+    assert all(f"{name}: " in told for name in OPERATORS)
+    assert "expect?: one|any" in describe("join")
+    assert "\n" not in describe("join")
+    assert len(told) < 4_000
