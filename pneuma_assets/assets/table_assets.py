@@ -10,6 +10,7 @@ import logging
 import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache, lru_cache
+from urllib.parse import quote
 
 import dagster as dg
 
@@ -22,6 +23,9 @@ from pneuma_assets.resources.names import Names, may_be_a_stage
 
 JOINS = "joins"
 """The metadata of a table's definition that says by which columns it can be joined."""
+
+WEB_PAGE = "web page"
+"""The metadata that links to what `pneuma-assets serve` shows of the table (`web.base_url`)."""
 
 _plain = lru_cache(maxsize=100_000)(plain_in_markdown)
 """Names of tables and columns stand on many pages."""
@@ -88,7 +92,7 @@ def table_specs(pages: Iterable[TablePage], deployment: Deployment) -> list[dg.A
             owners=[one for one in page.owners if _OWNER.fullmatch(one)],
             tags={**_tags(page), **tags},
             description=described(page),
-            metadata=_metadata(page),
+            metadata=_metadata(page, deployment.web.base_url),
         )
         for page in pages
     ]
@@ -117,8 +121,11 @@ def described(page: TablePage) -> str | None:
     return f"Problem: {plain_in_markdown(page.problem)}\n\n{said}".rstrip()
 
 
-def _metadata(page: TablePage) -> dict[str, str | dg.MarkdownMetadataValue]:
-    known: dict[str, str | dg.MarkdownMetadataValue] = {"dagster/table_name": page.table_name}
+def _metadata(page: TablePage, base_url: str | None) -> dict[str, str | dg.MetadataValue[str]]:
+    known: dict[str, str | dg.MetadataValue[str]] = {"dagster/table_name": page.table_name}
+    if base_url is not None:
+        address = f"{base_url.rstrip('/')}/tables/{quote(page.table_id, errors='replace')}"
+        known[WEB_PAGE] = dg.MetadataValue.url(address)
     if page.uri is not None:
         known["dagster/uri"] = page.uri
     if facts := [*_in_words(page), *page.facts]:

@@ -7,12 +7,13 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.assets.foreign_assets import said_by
-from pneuma_assets.assets.table_assets import table_specs
+from pneuma_assets.assets.table_assets import WEB_PAGE, table_specs
 from pneuma_assets.assets.table_events import asset_key, check_outcome, table_event
 from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.config.sources import TableAddress
+from pneuma_assets.core.config.web import WebConfig
 from pneuma_assets.core.pipeline.describe import SchemaNarrationsFigures
 from pneuma_assets.core.pipeline.embed import EmbeddingBlocksFigures
 from pneuma_assets.core.pipeline.list import RawTablesFigures
@@ -263,6 +264,25 @@ def test_what_strangers_wrote_of_a_column_is_no_markdown():
     assert shown == [plain, told, plain]
     told_of = dg.AssetCheckEvaluation(asset_key=dg.AssetKey("a"), **check_outcome(bad, True))
     assert told_of.description == plain
+
+
+@pytest.mark.parametrize(
+    ("base_url", "address"),
+    [
+        (None, None),
+        ("https://data.example.com", "https://data.example.com/tables/lake/a%20%252F%3F%23%C3%A9"),
+        (
+            "http://localhost:8000/find/",
+            "http://localhost:8000/find/tables/lake/a%20%252F%3F%23%C3%A9",
+        ),
+    ],
+)
+def test_a_table_links_to_its_page_where_that_has_an_address(lake, base_url, address):
+    web = WebConfig(base_url=base_url)
+    page = TablePage("lake/a %2F?#é", "lake", "pneuma/lake/a", "", "a", None, ())
+    (spec,) = table_specs([page], lake.deployment.model_copy(update={"web": web}))
+    found = spec.metadata.get(WEB_PAGE)
+    assert found == (None if address is None else dg.MetadataValue.url(address))
 
 
 def test_what_others_say_has_its_own_fields_and_their_asset_is_upstream(lake):
