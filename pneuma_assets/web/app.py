@@ -4,9 +4,6 @@ import logging
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -21,17 +18,17 @@ from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.extras import installed
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.web import health, login
+from pneuma_assets.web import health, login, pages
 from pneuma_assets.web.api import routers
 from pneuma_assets.web.authentication import Authentication
 from pneuma_assets.web.guard import Guard
 from pneuma_assets.web.metrics import Metrics
 from pneuma_assets.web.openapi import describe
+from pneuma_assets.web.pages.page import STATIC
 from pneuma_assets.web.policy import Policy
 from pneuma_assets.web.pool import WorkPool
 from pneuma_assets.web.problems import RefusedError, respond
 
-STATIC = Path(__file__).parent / "static"
 _ASKING, _ANSWERING = 8, 2
 """Threads of one worker: for what is quick, and for models and statements."""
 
@@ -85,12 +82,9 @@ def app_from_environment() -> FastAPI:
 
 def _add_doors(app: FastAPI) -> None:
     """Serve files, the page, and the tools for agents, where they are there."""
-    if STATIC.is_dir():
-        app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    if find_spec("pneuma_assets.web.pages") is not None:
-        pages = import_module("pneuma_assets.web.pages")
-        app.include_router(pages.router)
-        app.state.render_problem = pages.render_problem
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.include_router(pages.router)
+    app.state.render_problem, app.state.render_login = pages.render_problem, pages.render_login
     if installed("mcp"):
         from pneuma_assets.mcp_server.http import tools_over_http
 

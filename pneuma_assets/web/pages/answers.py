@@ -1,0 +1,82 @@
+"""Answers in cells: the statement can be edited, run again, and its rows taken along."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Form, Query
+from fastapi.responses import HTMLResponse, Response
+
+from pneuma_assets.core.answers.results import Outcome, TableAnswer
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.web.export import exported
+from pneuma_assets.web.pages.charts import chart_of
+from pneuma_assets.web.pages.page import Page, ThePage
+from pneuma_assets.web.pages.search import TABS, Search
+from pneuma_assets.web.pool import AnswerRoute
+from pneuma_assets.web.problems import problem_of
+
+router = APIRouter(prefix="/answer", include_in_schema=False, route_class=AnswerRoute)
+
+HEADINGS = {
+    Outcome.ANSWERED: "Answered",
+    Outcome.REFUSED: "No table here says that",
+    Outcome.NOT_WRITTEN: "Tables may say it, but no statement was found",
+    Outcome.NAMED: "Rows that the question names",
+    Outcome.NO_ROWS: "No rows found",
+}
+
+Statement = Annotated[str, Form(min_length=1, max_length=20_000)]
+Tables = Annotated[list[Annotated[str, Form(max_length=2_000)]], Form(min_length=1, max_length=20)]
+Question = Annotated[str, Form(max_length=10_000)]
+
+
+@router.get("", response_class=HTMLResponse)
+def answer_page(page: ThePage, q: Annotated[str, Query(max_length=10_000)] = "") -> HTMLResponse:
+    """Show the cells that answer a question, with the statements that gave them."""
+    try:
+        answer = page.desk.answer(q, where=page.where)
+    except PneumaError as error:
+        return _shown(page, q, "No answer", problem=problem_of(error))
+    charts = [chart_of(one.columns, one.rows) for one in answer.answers]
+    response = _shown(page, q, HEADINGS[answer.outcome], answer=answer, charts=charts)
+    if answer.outcome is Outcome.REFUSED:
+        page.note_later(response, q, "refused")
+    return response
+
+
+@router.post("/run", response_class=HTMLResponse)
+def run_page(
+    page: ThePage, sql: Statement, tables: Tables, question: Question = ""
+) -> HTMLResponse:
+    """Run a statement that somebody edited, through the guard that a model's passes."""
+    try:
+        one = page.desk.run_sql(sql, tables, where=page.where)
+        chart, problem, heading = chart_of(one.columns, one.rows), None, "Your statement"
+    except PneumaError as error:
+        one = TableAnswer(tuple(tables), sql, "", (), (), more=False, read=(), made_by="you")
+        chart, problem, heading = None, problem_of(error), "The statement was not run"
+    return _shown(page, question, heading, one=one, chart=chart, problem=problem)
+
+
+@router.post("/export")
+def export(
+    page: ThePage,
+    sql: Statement,
+    tables: Tables,
+    format: Annotated[Literal["csv", "parquet"], Form()],  # noqa: A002
+) -> Response:
+    """Return the rows of a statement as a file."""
+    return exported(page.desk.run_sql(sql, tables, where=page.where), format)
+
+
+def _shown(page: Page, question: str, heading: str, **more: Any) -> HTMLResponse:
+    shown: dict[str, Any] = {
+        "answer": None,
+        "one": None,
+        "chart": None,
+        "charts": (),
+        "problem": None,
+        "missing": (),
+    }
+    form = Search(q=question, tab="answer")
+    asked = {"question": question.strip(), "heading": heading, "form": form, "tabs": TABS}
+    return page.render("answered.html", **shown | asked | more)

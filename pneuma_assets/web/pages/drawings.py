@@ -1,0 +1,215 @@
+"""Small drawings, made on the server: shapes with numbers that templates put into SVG."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pneuma_assets.core.service.joins import KnownJoin
+from pneuma_assets.core.service.lineage import LinkedTable
+
+_SIGNALS: Mapping[str, tuple[str, str, str]] = {
+    "meaning": ("meaning", "Meaning", "a passage means something like the question"),
+    "words": ("said", "Descriptions", "words of documents and descriptions"),
+    "names": ("names-part", "Name", "the name of the table and of what it lies in"),
+    "coverage": ("names-part", "Names", "how much of the question names say"),
+    "place": ("names-part", "Neighbours", "tables beside it say much of the question"),
+    "values": ("rows", "Values", "words of all rows"),
+    "rows": ("rows", "One row", "words of a single row"),
+    "cells": ("rows", "Whole cells", "cells that the question repeats"),
+    "pairs": ("rows", "Phrases", "words side by side in a cell"),
+    "rare": ("rare", "Rare words", "words that few tables have"),
+}
+"""Of each signal the group whose colour it has, what it is called, and what it says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one signal adds to a score: a part of a bar from 0 to 100."""
+
+    group: str
+    name: str
+    says: str
+    share: float
+    start: float
+    width: float
+
+
+def shares(signals: Mapping[str, float]) -> list[Share]:
+    """Return the parts of a bar, groups together, for signals whose shares add up to 1."""
+    unknown = ("said", "", "another signal")
+    order = {name: place for place, name in enumerate(_SIGNALS)}
+    made, start = [], 0.0
+    for signal in sorted(signals, key=lambda one: (order.get(one, len(order)), one)):
+        share = signals[signal]
+        if share <= 0:
+            continue
+        group, name, says = _SIGNALS.get(signal, unknown)
+        width = round(100 * share, 2)
+        made.append(
+            Share(group, name or signal, says, share, round(start, 2), max(width - 0.6, 0.2))
+        )
+        start += width
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of a histogram, in a box of 100 by 40."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    says: str
+
+
+def histogram(bins: Sequence[tuple[float, float, int]]) -> list[Bar]:
+    """Return bars for ranges of numbers with their rows; each says what it shows."""
+    most = max((rows for _, _, rows in bins), default=0)
+    if not most:
+        return []
+    step = 100 / len(bins)
+    return [
+        Bar(
+            round(place * step, 2),
+            round(40 - 40 * rows / most, 2),
+            round(step - 0.8, 2),
+            round(40 * rows / most, 2),
+            f"{low:,.6g} to {high:,.6g}: {rows:,} rows",
+        )
+        for place, (low, high, rows) in enumerate(bins)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """A line in a box of 600 by 120, as points of SVG, and the area below it."""
+
+    line: str
+    area: str
+
+
+def trend(counts: Sequence[tuple[float, int]]) -> Trend | None:
+    """Return row counts over time, in seconds and rows, as a line; None for fewer than two."""
+    if len(counts) < 2:
+        return None
+    first, last = counts[0][0], counts[-1][0]
+    most = max(rows for _, rows in counts) or 1
+    span = (last - first) or 1.0
+    points = [
+        f"{600 * (at - first) / span:.1f},{116 - 112 * rows / most:.1f}" for at, rows in counts
+    ]
+    return Trend(" ".join(points), " ".join(("0,120", *points, "600,120")))
+
+
+WIDTH, HEIGHT, GAP_X, GAP_Y = 190, 44, 90, 14
+"""Of a table's box, and between boxes."""
+MOST_IN_A_LAYER = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A table in a drawing; `table_id` is empty where it stands for more that are not drawn."""
+
+    table_id: str
+    name: str
+    where: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A curve from one table to another, with what stands beside it."""
+
+    path: str
+    says: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Tables, the page's own first, and arrows between them, in a box of so many pixels."""
+
+    width: float
+    height: float
+    nodes: tuple[Node, ...]
+    arrows: tuple[Arrow, ...]
+
+
+def lineage_graph(table_id: str, linked: Sequence[LinkedTable], depth: int = 3) -> Graph | None:
+    """Return what a table is built from, to its left, and what is built from it, to its right."""
+    layers: dict[int, list[str]] = {}
+    links = []
+    for one in linked:
+        if one.depth > depth:
+            continue
+        way = -1 if one.direction == "upstream" else 1
+        layers.setdefault(way * one.depth, []).append(one.table_id)
+        pair = (one.table_id, one.via) if way < 0 else (one.via, one.table_id)
+        links.append((*pair, one.kind.replace("_", " ")))
+    return _graph(table_id, layers, links) if layers else None
+
+
+def join_graph(table_id: str, joins: Sequence[KnownJoin]) -> Graph | None:
+    """Return a table and those that it can be joined with, and by which columns."""
+    others: dict[str, str] = {}
+    for one in joins:
+        pairs = zip(one.columns, one.other_columns, strict=True)
+        others.setdefault(one.other, ", ".join(a if a == b else f"{a} = {b}" for a, b in pairs))
+    links = [(table_id, other, says) for other, says in others.items()]
+    return _graph(table_id, {1: list(others)}, links, gap=170) if others else None
+
+
+def _graph(
+    own: str,
+    layers: Mapping[int, Sequence[str]],
+    links: Sequence[tuple[str, str, str]],
+    gap: int = GAP_X,
+) -> Graph:
+    """Lay tables out in columns, the own one in column 0, and connect those that are drawn."""
+    columns = {0: [own], **{at: list(dict.fromkeys(layers[at])) for at in sorted(layers)}}
+    tallest = max(min(len(ids), MOST_IN_A_LAYER + 1) for ids in columns.values())
+    height = tallest * (HEIGHT + GAP_Y) - GAP_Y
+    places: dict[str, Node] = {}
+    more: list[Node] = []
+    for at, ids in columns.items():
+        x = (at - min(columns)) * (WIDTH + gap)
+        drawn, left = ids[:MOST_IN_A_LAYER], len(ids) - MOST_IN_A_LAYER
+        rows = len(drawn) + (left > 0)
+        top = (height - rows * (HEIGHT + GAP_Y) + GAP_Y) / 2
+        for row, table_id in enumerate(drawn):
+            where, _, name = table_id.rpartition("/")
+            y = top + row * (HEIGHT + GAP_Y)
+            places.setdefault(table_id, Node(table_id, _cut(name, 24), _cut(where, 30), x, y))
+        if left > 0:
+            more.append(
+                Node(
+                    "",
+                    f"and {left:,} more",
+                    "in the list below",
+                    x,
+                    top + len(drawn) * (HEIGHT + GAP_Y),
+                )
+            )
+    arrows = [
+        _arrow(places[a], places[b], places[own].x, _cut(says, 26))
+        for a, b, says in links
+        if a in places and b in places
+    ]
+    width = (max(columns) - min(columns)) * (WIDTH + gap) + WIDTH
+    nodes = (places.pop(own), *places.values(), *more)
+    return Graph(width, height, nodes, tuple(arrows))
+
+
+def _arrow(one: Node, other: Node, own_x: float, says: str) -> Arrow:
+    """Return the arrow from one table to another, its text at the end that is not crowded."""
+    x1, y1 = one.x + WIDTH, one.y + HEIGHT / 2
+    x2, y2 = other.x - 3, other.y + HEIGHT / 2
+    middle = (x1 + x2) / 2
+    path = f"M{x1:.0f} {y1:.1f}C{middle:.0f} {y1:.1f} {middle:.0f} {y2:.1f} {x2:.0f} {y2:.1f}"
+    return Arrow(path, says, middle, (y2 if other.x > own_x else y1) - 5)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,47 @@
+"""Pages for those who operate a deployment: where it stands, and which questions fail."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse
+
+from pneuma_assets.core.service.describe import moment
+from pneuma_assets.web.pages.page import OperatorsPage
+from pneuma_assets.web.pages.rendering import ago
+from pneuma_assets.web.pool import PooledRoute
+
+router = APIRouter(include_in_schema=False, route_class=PooledRoute)
+
+MOST = 200
+"""Problems of a page."""
+PAGE = 50
+
+
+@router.get("/status", response_class=HTMLResponse)
+def status_page(page: OperatorsPage, check: bool = False) -> HTMLResponse:
+    """Show what is indexed, what is not and why, and on demand whether sources can be listed."""
+    status = page.desk.status()
+    problems = [(one.subject, one.stage, one.cause) for one in status.problems[:MOST]]
+    sources = [
+        (one.name, one.where, "-" if one.tables is None else one.tables, one.cause or "reachable")
+        for one in (page.desk.check_sources() if check else ())
+    ]
+    return page.render("status.html", status=status, problems=problems, sources=sources)
+
+
+@router.get("/failing", response_class=HTMLResponse)
+def failing_page(
+    page: OperatorsPage, number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1
+) -> HTMLResponse:
+    """Show questions that were refused, rejected or abandoned, the most frequent first."""
+    offset = PAGE * (number - 1)
+    total, found = page.desk.failing_questions(limit=PAGE, offset=offset)
+    rows = [(one.question, one.outcome, one.times, ago(str(moment(one.asked_at)))) for one in found]
+    return page.render(
+        "failing.html",
+        rows=rows,
+        total=total,
+        offset=offset,
+        number_of_page=number,
+        kept=page.web.usage_days > 0,
+    )

@@ -1,0 +1,124 @@
+"""One page for one asker: what all templates are given, and messages after something was done."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.background import BackgroundTask
+
+from pneuma_assets.core.access import Asker
+from pneuma_assets.core.config.web import WebConfig
+from pneuma_assets.core.index.base import IndexFilter
+from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.web.dependencies import Desk, Editor, Operator, Settings, WhoAsks
+from pneuma_assets.web.guard import csrf_token
+from pneuma_assets.web.pages.rendering import render
+
+STATIC = Path(__file__).parents[1] / "static"
+
+DONE: Mapping[str, str] = {
+    "described": "Your description stands. It is searched after the next indexing run.",
+    "rejected": "The description is rejected and not shown any more.",
+    "withdrawn": "The correction is taken back.",
+    "document-added": "The document is added. It is searched after the next indexing run.",
+    "document-removed": "The document is removed.",
+    "join-confirmed": "The join is confirmed.",
+    "join-rejected": "The join is rejected.",
+    "right": "Thank you. This answer is shown as confirmed to whoever asks the like.",
+    "wrong": "Thank you. This answer is noted as wrong.",
+    "forgotten": "The answer is forgotten.",
+}
+"""What is said after a form was sent, by the word that the address carries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What every page has: the request, the desk, who asks, and how the deployment is set up."""
+
+    request: Request
+    desk: Workspace
+    asker: Asker
+    web: WebConfig
+
+    @property
+    def where(self) -> IndexFilter:
+        """Lets questions find what who asks may see."""
+        return IndexFilter(readers=self.asker.readers)
+
+    def note_later(self, response: Response, question: str, outcome: str) -> None:
+        """Have what came of a question noted once the response is sent (`note_question`)."""
+        note = self.desk.note_question
+        response.background = BackgroundTask(
+            note, question, outcome, door="page", readers=self.asker.readers
+        )
+
+    def render(self, name: str, **context: object) -> HTMLResponse:
+        """Return a page or a part of one."""
+        return HTMLResponse(render(name, common(self.request, self.asker) | context))
+
+
+def _page(request: Request, desk: Desk, asker: WhoAsks, web: Settings) -> Page:
+    return Page(request, desk, asker, web)
+
+
+def _editors_page(request: Request, desk: Desk, asker: Editor, web: Settings) -> Page:
+    return Page(request, desk, asker, web)
+
+
+def _operators_page(request: Request, desk: Desk, asker: Operator, web: Settings) -> Page:
+    return Page(request, desk, asker, web)
+
+
+ThePage = Annotated[Page, Depends(_page)]
+EditorsPage = Annotated[Page, Depends(_editors_page)]
+OperatorsPage = Annotated[Page, Depends(_operators_page)]
+
+
+def common(request: Request, asker: Asker | None) -> dict[str, Any]:
+    """Return what the frame of every page shows."""
+    url, theme = request.url, request.cookies.get("theme")
+    caller = getattr(request.state, "caller", None)
+    navigation = [("/", "Search")]
+    if asker is not None and asker.is_operator:
+        navigation += [("/status", "Status"), ("/failing", "Questions that fail")]
+    return {
+        "asker": asker,
+        "can_leave": bool(caller and caller.session_id),
+        "csrf_token": csrf_token(request) if caller else "",
+        "done": DONE.get(request.query_params.get("done", "")),
+        "here": url.path,
+        "here_with_query": f"{url.path}?{url.query}" if url.query else url.path,
+        "navigation": navigation,
+        "site": request.app.state.settings.title,
+        "static": static_url,
+        "theme": theme if theme in ("light", "dark") else None,
+    }
+
+
+def go_back(back: str, done: str, place: str = "") -> RedirectResponse:
+    """Return to the page that a form was on, which then says what was done.
+
+    Args:
+        back: Path and query; one that leads to another site leads to the start.
+        done: A word of `DONE`.
+        place: The id of the part of the page to return to.
+    """
+    split = urlsplit(back)
+    is_own = back.startswith("/") and not back.startswith(("//", "/\\")) and not split.netloc
+    path, query = (split.path, split.query) if is_own else ("/", "")
+    given = [(key, one) for key, one in parse_qsl(query) if key != "done"]
+    address = f"{path}?{urlencode([*given, ('done', done)])}"
+    return RedirectResponse(address + (f"#{place}" if place else ""), 303)
+
+
+@cache
+def static_url(name: str) -> str:
+    """Return the address of a file of the pages, another one when the file is another."""
+    mark = blake2b((STATIC / name).read_bytes(), digest_size=6).hexdigest()
+    return f"/static/{name}?{mark}"

@@ -1,0 +1,220 @@
+"""Search as people type, and browsing without a question."""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from pneuma_assets.core.degradation import MissingPart
+from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.service.catalog_types import Facets
+from pneuma_assets.web.pages.facets import facets_of
+from pneuma_assets.web.pages.page import Page, ThePage
+from pneuma_assets.web.pages.rendering import counted
+from pneuma_assets.web.pool import PooledRoute
+from pneuma_assets.web.problems import problem_of
+
+router = APIRouter(include_in_schema=False, route_class=PooledRoute)
+
+PAGE = 30
+"""Tables of a page of a list."""
+FOUND = 20
+"""Most tables that a question finds."""
+_SHOWN = 8
+"""Values of a facet."""
+
+TABS = (
+    ("tables", "Tables"),
+    ("columns", "Columns"),
+    ("groups", "Tables together"),
+    ("answer", "Answer"),
+)
+ORDERS = (
+    ("name", "Name"),
+    ("updated", "Last updated"),
+    ("rows", "Most rows"),
+    ("queries", "Most queried"),
+)
+
+
+Values = Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=50)]
+
+
+class Search(BaseModel):
+    """What the address of a search says."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    q: str = Field("", max_length=10_000)
+    tab: Literal["tables", "columns", "groups", "answer"] = "tables"
+    source: Values = []
+    schema_: Values = Field([], alias="schema")
+    format: Values = []
+    owner: Values = []
+    within: Literal["", "1", "7", "30", "365"] = ""
+    sort: Literal["name", "updated", "rows", "queries"] = "name"
+    page: int = Field(1, ge=1, le=100_000)
+    words: bool = False
+    asked: bool = False
+
+    @property
+    def question(self) -> str:
+        """The question, without blanks around it."""
+        return self.q.strip()
+
+    @property
+    def filtered(self) -> bool:
+        """Whether only some tables are wanted."""
+        return self.facets() != Facets()
+
+    def facets(self) -> Facets:
+        """Return which tables are wanted."""
+        days = int(self.within) if self.within else None
+        return Facets(
+            tuple(self.source), tuple(self.schema_), tuple(self.format), tuple(self.owner), days
+        )
+
+    def url(self, **changes: object) -> str:
+        """Return the address of this search, with some of it changed."""
+        given = self.model_dump(by_alias=True, exclude_defaults=True) | changes
+        given = {
+            key: one
+            for key, one in given.items()
+            if one and key not in ("words", "asked") and (key, one) != ("page", 1)
+        }
+        if given.get("tab") == "answer":
+            return f"/answer?{urlencode({'q': self.q})}"
+        return f"/?{urlencode(given, doseq=True)}" if given else "/"
+
+    def cleared(self) -> str:
+        """Return the address of this search without filters."""
+        return self.url(source=[], schema=[], format=[], owner=[], within="", page=1)
+
+    @property
+    def chosen(self) -> dict[str, list[str]]:
+        """The values of each facet that are wanted."""
+        within: list[str] = [self.within] if self.within else []
+        named = {"source": self.source, "schema": self.schema_, "format": self.format}
+        return {**named, "owner": self.owner, "within": within}
+
+
+SearchQuery = Annotated[Search, Query()]
+
+
+@router.get("/", response_class=HTMLResponse)
+def search_page(page: ThePage, form: SearchQuery) -> Response:
+    """Show what was asked for, or all tables."""
+    if form.tab == "answer" and form.question:
+        return RedirectResponse(form.url(), 303)
+    found = _found(page, form)
+    return _noted(page, form, found, page.render("search.html", **found))
+
+
+@router.get("/results", response_class=HTMLResponse)
+def results(page: ThePage, form: SearchQuery) -> Response:
+    """Return the part of the page that changes while somebody types."""
+    found = _found(page, form)
+    response = page.render("results.html", **found)
+    return _noted(page, form, found, response) if form.asked else response
+
+
+@router.get("/suggestions", response_class=HTMLResponse)
+def suggestions(page: ThePage, q: Annotated[str, Query(max_length=200)] = "") -> HTMLResponse:
+    """Return what somebody who types may mean, as options of a list."""
+    found = page.desk.suggest(q, readers=page.asker.readers) if len(q.strip()) >= 2 else []
+    return page.render("suggestions.html", suggestions=found)
+
+
+def _noted(page: Page, form: Search, found: Mapping[str, Any], response: Response) -> Response:
+    """Note what came of a question: a table that is opened from its results takes that back."""
+    if form.question and form.tab == "tables" and not found["problem"]:
+        is_refused = found["unlikely"] or not found["hits"]
+        page.note_later(response, form.question, "refused" if is_refused else "abandoned")
+    return response
+
+
+def _found(page: Page, form: Search) -> dict[str, Any]:
+    """Return what the templates of a search show."""
+    shown: dict[str, Any] = {
+        "form": form, "question": form.question, "tabs": TABS, "orders": ORDERS,
+        "body": f"{form.tab}.html", "note": "", "problem": None, "missing": (), "confirmed": (),
+        "hits": (), "columns": (), "groups": (), "listing": None, "facets": (),
+        "unlikely": False, "confidence": None,
+    }  # fmt: skip
+    if not form.question:
+        return shown | _browsed(page, form)
+    try:
+        return shown | _LOOKS[form.tab](page, form)
+    except QueryError as error:
+        return shown | _refused(page, form, error)
+
+
+def _browsed(page: Page, form: Search) -> dict[str, Any]:
+    """Return all tables that the filters leave, a page of them."""
+    listing = page.desk.browse(
+        facets=form.facets(),
+        sort=form.sort,
+        offset=PAGE * (form.page - 1),
+        limit=PAGE,
+        readers=page.asker.readers,
+    )
+    return {
+        "body": "tables.html",
+        "listing": listing,
+        "facets": facets_of(listing.facets, form.chosen),
+        "heading": counted(listing.total, "table") if listing.total else "No tables",
+    }
+
+
+def _tables(page: Page, form: Search) -> dict[str, Any]:
+    answer = page.desk.search(
+        form.question, k=FOUND, facets=form.facets(), where=page.where, words_only=form.words
+    )
+    return {
+        "hits": answer.hits,
+        "columns": answer.columns,
+        "facets": facets_of(answer.facets, form.chosen),
+        "missing": answer.missing,
+        "confirmed": answer.confirmed,
+        "unlikely": answer.unlikely,
+        "confidence": answer.confidence,
+        "heading": _heading(len(answer.hits), "table", answer.total),
+        "note": "By words; meaning follows" if form.words else f"in {answer.seconds * 1000:.0f} ms",
+    }
+
+
+def _columns(page: Page, form: Search) -> dict[str, Any]:
+    found = _tables(page, form)
+    return found | {"heading": counted(len(found["columns"]), "column") + " found"}
+
+
+def _groups(page: Page, form: Search) -> dict[str, Any]:
+    missing: list[MissingPart] = []
+    groups = page.desk.find_groups(form.question, k=10, where=page.where, missing=missing)
+    heading = counted(len(groups), "set") + " of tables"
+    return {"groups": groups, "missing": missing, "heading": heading}
+
+
+_LOOKS: Mapping[str, Callable[[Page, Search], dict[str, Any]]] = {
+    "tables": _tables,
+    "columns": _columns,
+    "groups": _groups,
+}
+
+
+def _refused(page: Page, form: Search, error: QueryError) -> dict[str, Any]:
+    """Return what is shown where a question cannot be asked, with the facets of all tables."""
+    listing = page.desk.browse(facets=form.facets(), limit=1, readers=page.asker.readers)
+    return {
+        "body": "tables.html",
+        "problem": problem_of(error),
+        "facets": facets_of(listing.facets, form.chosen),
+        "heading": "Nothing found",
+    }
+
+
+def _heading(found: int, what: str, total: int) -> str:
+    return f"{counted(found, what)} found" + (f" among {total:,}" if total else "")
