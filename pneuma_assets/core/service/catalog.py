@@ -120,7 +120,8 @@ def read_all(store: "Store", before: Read | None) -> Read:
     found = facts.texts({table_id: one.comment for table_id, one in new.items()})
     texts |= {table_id: (new[table_id].version, one) for table_id, one in found.items()}
     lineage = facts.lineage(None if before is None else before.lineage)
-    return Read(listed, facts.queries(), facts.corrected(), lineage, texts)
+    answers = store.usage.answers()
+    return Read(listed, facts.queries(), facts.corrected(), lineage, texts, answers)
 
 
 def owners_of_sources(deployment: Deployment) -> Mapping[str, tuple[str, ...]]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.service.catalog_snapshot import View
 
 MOST_SUGGESTED = 50
+LONGEST_TYPED = 200
 MOST_MARKED = 1_000
 """Texts that are marked at once."""
 
@@ -157,8 +158,10 @@ class CatalogDesk(Desk):
     ) -> list[Suggestion]:
         """Return up to `k` names of tables and columns of which a word so begins, best first.
 
+        Last come questions to which people confirmed an answer, a quarter of the places at most.
+
         Args:
-            text: What somebody has typed so far.
+            text: What somebody has typed so far, its first 200 characters.
             k: Most suggestions, 1 to 50.
             readers: Who asks.
 
@@ -169,11 +172,15 @@ class CatalogDesk(Desk):
         if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= MOST_SUGGESTED:
             raise QueryError(f"k must be a whole number from 1 to {MOST_SUGGESTED}, not {k!r}")
         view = self._view(readers)
-        found = view.all.names.suggest(text, k, view.seen, view.names)
+        questions = view.questions(text[:LONGEST_TYPED], k // 4)
+        found = view.all.names.suggest(text, k - len(questions), view.seen, view.names)
         ids = view.all.cards
         return [
-            Suggestion(name, "column" if is_column else "table", ids[place].table_id)
-            for name, place, is_column in found
+            *(
+                Suggestion(name, "column" if is_column else "table", ids[place].table_id)
+                for name, place, is_column in found
+            ),
+            *(Suggestion(question, "question") for question in questions),
         ]
 
     def table(self, table_id: str, *, readers: Sequence[str] | None = None) -> TablePage:

@@ -1,9 +1,10 @@
 """All tables of a deployment at one moment, and the part of them that one asker sees."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from threading import Lock
 
 import numpy as np
@@ -16,6 +17,8 @@ from pneuma_assets.core.service.catalog_types import TableCard
 from pneuma_assets.core.service.describe import moment
 from pneuma_assets.core.store.access import share_described
 from pneuma_assets.core.store.catalog import ListedLineage, ListedTable, TableTexts
+from pneuma_assets.core.store.usage import SavedAnswer
+from pneuma_assets.core.terms.fields import name_parts
 
 _VIEWS = 64
 """Askers of whom is kept what they see; of 10,000 tables with 300,000 columns 0.4 MB each."""
@@ -25,7 +28,8 @@ _VIEWS = 64
 class Read:
     """What was read of the state for a snapshot, kept for the next one.
 
-    `texts` are by table, each with the `ListedTable.version` of which it is.
+    `texts` are by table, each with the `ListedTable.version` of which it is; `answers` are those
+    that people confirmed or rejected.
     """
 
     listed: Sequence[ListedTable]
@@ -33,6 +37,7 @@ class Read:
     corrected: Mapping[str, str]
     lineage: ListedLineage
     texts: Mapping[str, tuple[object, TableTexts]]
+    answers: Sequence[SavedAnswer] = ()
 
 
 NOTHING = Read((), {}, {}, ListedLineage("", {}, ()), {})
@@ -66,6 +71,11 @@ class Snapshot:
             if up in self.places and down in self.places
         ]
         self.derived = np.array(pairs, np.int32).reshape(len(pairs), 2)
+        self._questions = [
+            (one.question, f" {' '.join(name_parts(one.question))}", one.tables)
+            for one in read.answers
+            if one.confirmed
+        ]
         self._views: OrderedDict[frozenset[str] | None, View] = OrderedDict()
         self._lock = Lock()
 
@@ -82,6 +92,13 @@ class Snapshot:
             made = NameIndex([card.name for card in self.cards], columns)
             self.__dict__["names"] = made
             return made
+
+    def questions(self, typed: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield questions of confirmed answers, and their tables, with words that so begin."""
+        words = [f" {word}" for word in name_parts(typed)]
+        for question, text, tables in self._questions:
+            if words and all(word in text for word in words):
+                yield question, tables
 
     def view(self, readers: Sequence[str] | None) -> "View":
         """Return what an asker sees; None: all.
@@ -134,6 +151,12 @@ class View:
         """The tables that they see."""
         cards = self.all.cards
         return {cards[place].table_id for place in np.flatnonzero(self.seen)}
+
+    def questions(self, typed: str, most: int) -> list[str]:
+        """Return up to `most` questions with words that so begin, about tables that they see."""
+        found = self.all.questions(typed)
+        seen = (question for question, tables in found if all(map(self.sees, tables)))
+        return list(islice(dict.fromkeys(seen), most))
 
     def columns_of(self, table_id: str) -> Sequence[str]:
         """Return the names of a table's columns; none where it is unknown."""

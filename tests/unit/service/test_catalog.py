@@ -132,6 +132,25 @@ def test_a_suggested_column_names_a_table_that_has_it(desk):
     assert desk.suggest("ord", k=1) == [Suggestion("orders", "table", "w/public/orders")]
 
 
+def test_questions_with_a_confirmed_answer_are_suggested_last(desk):
+    asked = {"Which ports export most?": True, "Which exports are wrong?": False}
+    for question, confirmed in asked.items():
+        tables = ["lake/trade/exports_2020"]
+        desk.confirm_answer(question, tables, confirmed=confirmed, author="ana")
+    found = desk.suggest("exp")
+    assert [one.text for one in found] == [
+        "exports_2019",
+        "exports_2020",
+        "Which ports export most?",
+    ]
+    assert found[-1] == Suggestion("Which ports export most?", "question", None)
+    assert [one.kind for one in desk.suggest("most whi")] == ["question"]
+    write(desk.store, [row("lake/trade/exports_2020", readers=("ben",))])
+    with open_workspace() as other:
+        assert not [one for one in other.suggest("exp", readers=("eve",)) if one.kind == "question"]
+        assert [one for one in other.suggest("exp", readers=("ben",)) if one.kind == "question"]
+
+
 @pytest.mark.parametrize(
     "asked",
     [
