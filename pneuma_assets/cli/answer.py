@@ -20,6 +20,7 @@ from pneuma_assets.cli.output import (
     print_indented,
     print_json,
     print_line,
+    print_missing,
     print_table,
     showing_progress,
 )
@@ -56,6 +57,7 @@ def answer(
     where = filter_of(source, readers)
     with showing_progress(lasting=False):
         found = workspace.answer(" ".join(question), k=k, model=model, where=where)
+    print_missing(found.missing)
     if as_json:
         print_json(found)
     else:

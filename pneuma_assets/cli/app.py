@@ -8,6 +8,7 @@ import typer
 from pneuma_assets.cli.answer import answer
 from pneuma_assets.cli.changed import changed
 from pneuma_assets.cli.config import app as config_app
+from pneuma_assets.cli.confirmed import confirm, confirmed
 from pneuma_assets.cli.describe import app as context_app
 from pneuma_assets.cli.describe import describe
 from pneuma_assets.cli.errors import EXIT_USAGE, CommandGroup
@@ -34,8 +35,8 @@ app = typer.Typer(
     epilog="Start with: pneuma-assets index FOLDER, then: pneuma-assets search QUESTION",
 )
 _COMMANDS: Sequence[Callable[..., None]] = (
-    *(index, search, groups, answer, status, describe, lineage, joins, changed, sources),
-    *(reindex, copy_index, optimise, restore, serve, mcp),
+    *(index, search, groups, answer, status, describe, lineage, joins, confirm, confirmed),
+    *(changed, sources, reindex, copy_index, optimise, restore, serve, mcp),
 )
 for run in _COMMANDS:
     app.command()(command(run))

@@ -14,12 +14,14 @@ from pneuma_assets.cli.options import (
 from pneuma_assets.cli.output import (
     print_indented,
     print_json,
+    print_missing,
     print_no_match,
     print_ranked,
     showing_progress,
 )
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.degradation import MissingPart
     from pneuma_assets.core.relations.join_graph import JoinEdge
     from pneuma_assets.workspace import Workspace
 
@@ -37,8 +39,11 @@ def groups(
     A table that may answer by itself is such a set, too. Under each set stands by which columns its
     tables are joined, as far as that is known.
     """
+    missing: list[MissingPart] = []
+    where = filter_of(source, readers)
     with showing_progress(lasting=False):
-        found = workspace.find_groups(" ".join(question), k=k, where=filter_of(source, readers))
+        found = workspace.find_groups(" ".join(question), k=k, where=where, missing=missing)
+    print_missing(missing)
     if as_json:
         print_json(found)
         return

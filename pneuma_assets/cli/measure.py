@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 app = typer.Typer(rich_markup_mode=None, help="Measure answers against known ones.")
 
 QueriesOption = Annotated[
-    Path,
+    Path | None,
     typer.Option(parser=given_path, metavar="Q.jsonl", help="Questions, a JSON object a line."),
 ]
 
@@ -38,7 +38,10 @@ QueriesOption = Annotated[
 @command
 def run(
     workspace: "Workspace",
-    queries: QueriesOption,
+    queries: QueriesOption = None,
+    confirmed: Annotated[
+        bool, typer.Option("--confirmed", help="Ask the questions whose answers were confirmed.")
+    ] = False,
     k: KOption = None,
     n: NOption = None,
     alpha: AlphaOption = None,
@@ -52,8 +55,11 @@ def run(
     """Ask questions about the indexed tables, and say how well they fared; nothing is changed."""
     given = {"k": k, "n": n, "alpha": alpha, "judge": judge}
     options = {name: value for name, value in given.items() if value is not None}
+    if confirmed == (queries is not None):
+        raise UsageError("give --queries FILE, or --confirmed")
     from pneuma_assets.core.measure.evaluate import (
         ask_all,
+        confirmed_questions,
         count_figures,
         count_figures_by_kind,
         read_questions,
@@ -63,7 +69,11 @@ def run(
     below = workspace.loaded.deployment.query.min_confidence
     with showing_progress():
         engine = workspace.query_engine()
-        questions = read_questions(queries, workspace.search_index.list_tables())
+        there = workspace.search_index.list_tables()
+        if queries is not None:
+            questions = read_questions(queries, there)
+        else:
+            questions = confirmed_questions(workspace.store.usage.answers(), there)
         answered = ask_all(engine, questions, options, below)
     figures, kinds = count_figures(answered), count_figures_by_kind(answered)
     number = sum(1 for one in questions if one.relevant)

@@ -16,6 +16,8 @@ from pneuma_assets.core.text.safe import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pneuma_assets.core.degradation import MissingPart
+
 MAX_WIDTH = 100
 """Columns of a line; wider terminals do not make texts easier to read."""
 
@@ -121,6 +123,13 @@ def print_no_match(confidence: float | None, min_confidence: float, *, found: bo
         print_line("no table matches; ask in other words, or loosen the filters")
     elif confidence is not None and confidence < min_confidence:
         print_line(f"No confident match ({confidence:.2f}).")
+
+
+def print_missing(parts: Iterable["MissingPart"]) -> None:
+    """Say on standard error what an answer had to do without."""
+    for one in parts:
+        told = printable(f"answered without the {one.part} {one.name}: {one.effect} ({one.cause})")
+        print(told, file=sys.stderr)  # noqa: T201
 
 
 def counted(number: int, one: str, several: str) -> str:

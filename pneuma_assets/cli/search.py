@@ -22,6 +22,7 @@ from pneuma_assets.cli.output import (
     print_indented,
     print_json,
     print_line,
+    print_missing,
     print_no_match,
     print_ranked,
     showing_progress,
@@ -31,6 +32,7 @@ from pneuma_assets.core.errors import PneumaError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pneuma_assets.core.degradation import MissingPart
     from pneuma_assets.core.relations.families import Family
     from pneuma_assets.core.search.results import ScoreParts, TableResult
     from pneuma_assets.core.service.ask import Answer
@@ -108,7 +110,9 @@ def search(
         raise UsageError("give a QUESTION, or --questions FILE with one a line")
     name, asked = _lines(questions) if questions is not None else ("", {})
     where = filter_of(source, readers, table, kind)
+    missing: list[MissingPart] = []
     options: dict[str, Any] = {"k": k, "n": n, "alpha": alpha, "judge": judge, "tau": tau}
+    options["missing"] = missing
     found: Sequence[TableResult] = ()
     answers: Sequence[Answer] = ()
     with showing_progress(lasting=False):
@@ -120,6 +124,7 @@ def search(
             [found] = workspace.ask_many([" ".join(question or ())], **options, where=where)
         else:
             answers = workspace.ask_each([*asked.values()], **options, where=where)
+    print_missing(missing)
     below = workspace.loaded.deployment.query.min_confidence
     if as_json:
         print_json(found if questions is None else answers)
@@ -185,6 +190,8 @@ def _print_answer(answer: "Sequence[TableResult]", min_confidence: float, *, exp
         print_indented(f"{result.kind}: {result.text}", margin=4, most_lines=2)
         if result.copies:
             print_indented(f"also: {', '.join(result.copies)}", margin=4, most_lines=2)
+        if result.rejected:
+            print_indented("rejected for such a question", margin=4, most_lines=1)
         if result.family is not None:
             print_indented(_family_line(result.family), margin=4, most_lines=2)
         if explain:

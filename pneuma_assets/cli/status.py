@@ -73,6 +73,9 @@ def _print(workspace: "Workspace", found: "Status") -> None:
         away = f", {left:,} of them of what is not there now" if left else ""
         corrected = counted(len(found.corrections), "description", "descriptions")
         print_line(f"corrected by people: {corrected}{away} (pneuma-assets describe)")
+    if any(found.answers.values()):
+        told = ", ".join(f"{number:,} {name}" for name, number in found.answers.items())
+        print_line(f"answers: {told} (pneuma-assets confirmed)")
     for notice in found.notices:
         print_line(notice)
     if found.index is not None:

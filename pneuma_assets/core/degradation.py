@@ -70,7 +70,11 @@ class Resting:
     def __init__(self) -> None:
         self._failed: tuple[float, PneumaError] | None = None
 
-    def use(self, act: Callable[[], T], failures: type[PneumaError]) -> T:
+    def use(
+        self,
+        act: Callable[[], T],
+        failures: type[PneumaError] | tuple[type[PneumaError], ...],
+    ) -> T:
         """Return what using the part gives; raises again what it raised a short while ago."""
         failed = self._failed
         if failed is not None and time.monotonic() < failed[0] + REST:

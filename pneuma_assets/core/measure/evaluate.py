@@ -27,6 +27,7 @@ from pneuma_assets.core.progress import report
 from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TableResult, checked_question
+from pneuma_assets.core.store.usage import SavedAnswer
 from pneuma_assets.core.text.safe import well_formed
 
 _AT_ONCE = 100
@@ -158,6 +159,33 @@ def read_questions(path: Path, table_ids: Iterable[str]) -> list[Question]:
             a table that there is not.
     """
     return questions_of(path, json_lines(path), {one: one for one in table_ids})
+
+
+CONFIRMED = "confirmed"
+"""The sort of questions whose answers people confirmed."""
+
+
+def confirmed_questions(
+    answers: Iterable[SavedAnswer], table_ids: Collection[str]
+) -> list[Question]:
+    """Return the questions whose answers people confirmed, each once, with all of its tables.
+
+    One with a table that is not indexed now is left out.
+
+    Raises:
+        BenchmarkError: There is none.
+    """
+    relevant: dict[str, set[str]] = {}
+    for one in answers:
+        if one.confirmed:
+            relevant.setdefault(one.question, set()).update(one.tables)
+    known = set(table_ids)
+    asked = [Question(q, frozenset(t), CONFIRMED) for q, t in relevant.items() if t <= known]
+    if not asked:
+        raise BenchmarkError(
+            "no answer from tables that are indexed was confirmed; run: pneuma-assets confirm"
+        )
+    return asked
 
 
 def questions_of(

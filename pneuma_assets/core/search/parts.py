@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pneuma_assets.core.degradation import OnMissing, Part, Resting
-from pneuma_assets.core.errors import ModelError, StateError
+from pneuma_assets.core.errors import IndexMismatchError, ModelError, StateError
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.search.paraphrases import KnownAnswers, Match
 from pneuma_assets.core.tables import Vector
@@ -14,6 +14,9 @@ from pneuma_assets.core.tables import Vector
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+_NO_ENCODER = (ModelError, IndexMismatchError)
+"""Raised where the encoder is away, or the one that built the index is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,8 @@ class Parts:
         if self.missing is None or alpha == 0:
             return list(encoder.encode_queries(asked))
         try:
-            return list(self.rests.encoder.use(lambda: encoder.encode_queries(asked), ModelError))
-        except ModelError as error:
+            return list(self.rests.encoder.use(lambda: encoder.encode_queries(asked), _NO_ENCODER))
+        except _NO_ENCODER as error:
             self.missing(Part.ENCODER, error)
             return nothing
 
@@ -116,8 +119,8 @@ class Parts:
         if missing is None:
             return act()
         try:
-            encoded = self.rests.encoder.use(lambda: self.with_state(act, otherwise), ModelError)
-        except ModelError as error:
+            encoded = self.rests.encoder.use(lambda: self.with_state(act, otherwise), _NO_ENCODER)
+        except _NO_ENCODER as error:
             missing(Part.ENCODER, error)
             return otherwise()
         return encoded

@@ -26,11 +26,14 @@ from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.degradation import Part
 from pneuma_assets.core.errors import (
+    AccessRefusedError,
     ModelError,
     QueryError,
     SourceError,
     SqlRefusedError,
     StateError,
+    TableChangedError,
+    TableReadError,
 )
 from pneuma_assets.core.search.confidence import is_unlikely
 from pneuma_assets.core.service.answer_sources import AnswerSources
@@ -100,7 +103,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """Runs statements, and notes which sources do not answer."""
+    """Runs statements, and notes which sources cannot be read."""
 
     sources: AnswerSources
     missing: Missing
@@ -113,10 +116,13 @@ class _Told:
         """Return the rows of a checked statement, as `Runner` has it."""
         try:
             return self.sources.run(statement, tables)
-        except SourceError as error:
-            read = {one.name for one in statement.tables}
-            for name in sorted({source_of(t.table_id) for t in tables if t.read.name in read}):
-                self.missing.add(Part.SOURCE, name, str(error), "no rows of its tables are read")
+        except (AccessRefusedError, TableChangedError):
+            raise
+        except (SourceError, TableReadError) as error:
+            named = {one.name for one in statement.tables}
+            for table_id in sorted(one.table_id for one in tables if one.read.name in named):
+                effect = f"no rows of {table_id} are read"
+                self.missing.add(Part.SOURCE, source_of(table_id), str(error), effect)
             raise
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pneuma_assets.core.closing import Closing, Shared
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import IndexMismatchError, ModelError, SearchIndexError
+from pneuma_assets.core.models.encoder.late_encoder import LateEncoder
 from pneuma_assets.core.service.state import StateReader, known_tables, open_store
 from pneuma_assets.core.service.status import why_not_indexed
 
@@ -77,6 +78,8 @@ class LiveQueryEngine(Closing):
                     return question(one.engine)
                 except IndexMismatchError:
                     self._opened.retire(one)
+                    if isinstance(one.encoder, LateEncoder):  # another index would need it, too
+                        raise
         with self._opened.use() as one:
             return question(one.engine)
 
@@ -127,11 +130,9 @@ class LiveQueryEngine(Closing):
         """Open both; where the encoder is away, something stands in that says so when it is used.
 
         Raises:
-            IndexMismatchError: The index was built with another encoder, which cannot be opened.
             SearchIndexError: It cannot be opened.
         """
         from pneuma_assets.core.index.registry import open_as_built
-        from pneuma_assets.core.models.encoder.late_encoder import LateEncoder
 
         loaded = self._loaded
         try:
@@ -170,7 +171,6 @@ def _open_to_ask(
     """Open the index with the configured encoder, or else with the one that built it.
 
     Raises:
-        IndexMismatchError: It was built with another one, which cannot be opened here.
         SearchIndexError: It cannot be opened.
     """
     from pneuma_assets.core.index.identity import OtherIdentityError
@@ -195,16 +195,29 @@ def _open_once(
     try:
         return open_index(config, home, encoder.name, encoder.dimension, credentials), encoder
     except OtherIdentityError as error:
-        built = error.found
+        built, refused = error.found, error
+    remembered = partial(open_remembered, home, built.encoder, loaded.deployment.encoder)
+    why = partial(_why_nobody_answers, loaded, refused, credentials=credentials)
+    if built.encoder != encoder.name:
         try:
-            if built.encoder != encoder.name:
-                encoder = open_remembered(home, built.encoder, loaded.deployment.encoder)
-            return open_as_built(config, home, built, credentials), encoder
-        except OtherIdentityError:
-            raise
-        except (ModelError, SearchIndexError) as cause:
-            told = _why_nobody_answers(loaded, error, str(cause), credentials)
-            raise IndexMismatchError(told) from cause
+            encoder = remembered()
+        except ModelError as cause:
+            again = partial(_opened_or_told, remembered, why(str(cause)))
+            encoder = LateEncoder(built.encoder, built.dimension, again)
+    try:
+        return open_as_built(config, home, built, credentials), encoder
+    except OtherIdentityError:
+        raise
+    except SearchIndexError as cause:
+        raise IndexMismatchError(why(str(cause))) from cause
+
+
+def _opened_or_told(open_it: "Callable[[], Encoder]", told: str) -> "Encoder":
+    """Return the encoder that built the index; raises `IndexMismatchError` while it is away."""
+    try:
+        return open_it()
+    except ModelError as error:
+        raise IndexMismatchError(told) from error
 
 
 def _why_nobody_answers(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +40,8 @@ class Status:
 
     `corrections` are what people described or rejected, also of what is not there any more.
     `notices` are what the configuration withholds from models, and which key changes that; and what
-    rules of privacy hide, do not hide before the next run, or name in vain.
+    rules of privacy hide, do not hide before the next run, or name in vain. `answers` counts those
+    that people `confirmed` and `rejected`.
     """
 
     home: Path
@@ -49,6 +50,7 @@ class Status:
     index: IndexInfo | None
     corrections: Sequence[ColumnDescription] = ()
     notices: Sequence[str] = ()
+    answers: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def empty(self) -> bool:
@@ -76,6 +78,7 @@ class Status:
             "index": None if self.index is None else asdict(self.index),
             "corrections": [asdict(one) for one in self.corrections],
             "notices": list(self.notices),
+            "answers": dict(self.answers),
         }
 
 
@@ -85,7 +88,9 @@ def read_status(store: "Store", loaded: LoadedDeployment, index: IndexInfo | Non
     causes = {problem.subject: problem.cause for problem in reversed(problems)}  # the first of each
     tables = [_table_status(record, causes) for record in store.tables.records()]
     corrections = corrections_of(store, loaded.deployment)
-    return Status(loaded.home, tables, problems, index, corrections)
+    verdicts = [one.confirmed for one in store.usage.answers()]
+    said = {"confirmed": verdicts.count(True), "rejected": verdicts.count(False)}
+    return Status(loaded.home, tables, problems, index, corrections, answers=said)
 
 
 def _table_status(record: "TableRecord", causes: Mapping[str, str]) -> TableStatus:

@@ -216,7 +216,7 @@ class OpenAIModel:
                 f"{self._where} does not answer ({self._without_key(error)}); check that it runs "
                 "and that endpoint_url is right"
             ) from None
-        if not completion.choices:
+        if not getattr(completion, "choices", None):  # the client takes any JSON for one
             raise ModelError(f"{self._where} sent an answer without a choice; see its log")
         if completion.choices[0].finish_reason == "content_filter":
             raise _RefusedError(f"{self._where} refuses: its content filter took the answer")

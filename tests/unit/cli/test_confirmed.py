@@ -1,0 +1,67 @@
+"""Answers are confirmed, listed, measured and forgotten by commands."""
+
+import json
+
+import pytest
+
+from pneuma_assets import open_workspace
+from pneuma_assets.index_run import run_indexing
+from tests.support.doors import fails, run, succeeds
+
+QUESTION = "how much rain fell each month"
+
+
+@pytest.fixture(autouse=True)
+def indexed(here):
+    (here / "lake").mkdir()
+    for name, text in (("rain", "month,rain\nmay,3\n"), ("snow", "month,snow\nmay,0\n")):
+        (here / f"lake/{name}.csv").write_text(text, encoding="utf-8")
+    source = {"type": "folder", "name": "lake", "path": "lake"}
+    (here / "pneuma.yaml").write_text(json.dumps({"home": "home", "sources": [source]}))
+    with open_workspace() as workspace:
+        run_indexing(workspace.loaded)
+
+
+def test_an_answer_from_confirming_it_to_forgetting_it(here):
+    assert "No answers confirmed" in succeeds("confirmed")
+    assert fails(1, "bench", "run", "--confirmed").endswith("run: pneuma-assets confirm")
+    (here / "q.sql").write_text("SELECT rain FROM rain")
+    given = "confirm", QUESTION, "lake/rain", "--author", "ana", "--sql", "q.sql", "--json"
+    answer_id = json.loads(succeeds(*given))["answer_id"]
+    assert "rejected as" in succeeds("confirm", QUESTION, "lake/snow", "--wrong")
+    listed = succeeds("confirmed", "how much rain each month fell")
+    assert answer_id in listed
+    assert "lake/rain, SQL" in listed
+    both = json.loads(succeeds("confirmed", "--json"))
+    assert {one["confirmed"] for one in both} == {True, False}
+    assert "answers: 1 confirmed, 1 rejected" in succeeds("status")
+    assert json.loads(succeeds("status", "--json"))["answers"] == {"confirmed": 1, "rejected": 1}
+    assert "rejected for such a question" in succeeds("search", QUESTION)
+    figures = json.loads(succeeds("bench", "run", "--confirmed", "--json"))
+    assert (figures["questions"], figures["MRR"]) == (1, 1.0)
+    assert figures["kinds"]["confirmed"]["MRR"] == 1.0
+    assert "1 questions failed" in succeeds("confirmed", "--failing")
+    assert json.loads(succeeds("confirmed", "--failing", "--json"))["total"] == 1
+    assert "forgot 1 questions" in succeeds("confirmed", "--failing", "--clear")
+    succeeds("confirmed", "--forget", answer_id)
+    assert "unknown answer" in fails(1, "confirmed", "--forget", answer_id)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["confirmed", QUESTION, "--failing"], "give one of"),
+        (["confirmed", "--clear"], "goes with --failing"),
+        (["confirmed", "--failing", "--as", "ana"], "operators alone"),
+        (["bench", "run"], "give --queries FILE, or --confirmed"),
+        (["confirm", QUESTION, "lake/rain", "--sql", "absent.sql"], "cannot read"),
+    ],
+)
+def test_options_that_do_not_go_together(given, told):
+    assert told in fails(2, *given)
+
+
+def test_a_table_that_is_not_there(here):
+    done = run("confirm", QUESTION, "lake/rian")
+    assert done.exit_code == 1
+    assert "did you mean lake/rain" in done.stderr
