@@ -70,7 +70,7 @@ class WebConfig(Section):
         (), description="Other pages whose scripts may ask, with tokens of their own (CORS)."
     )
     sample_rows: bool = Field(True, description="Whether rows of tables are shown.")
-    requests_per_minute: int = Field(300, ge=1, le=1_000_000, description="Of one asker.")
+    requests_per_minute: int = Field(1200, ge=1, le=1_000_000, description="Of one asker.")
     request_seconds: float = Field(30.0, ge=1, le=3600, description="Longer ones are given up.")
     answer_seconds: float = Field(
         120.0, ge=1, le=3600, description="Likewise, of answers in cells and of statements."

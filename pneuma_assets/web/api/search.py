@@ -2,12 +2,12 @@
 
 from typing import Annotated, Literal
 
-from fastapi import Query
+from fastapi import BackgroundTasks, Query
 from pydantic import Field
 
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.search.groups import GroupResult
-from pneuma_assets.core.service.catalog_types import Listing, SearchAnswer, Suggestion
+from pneuma_assets.core.service.catalog_types import Facets, Listing, SearchAnswer, Suggestion
 from pneuma_assets.web.api.parameters import (
     Asked,
     Body,
@@ -43,6 +43,7 @@ def search(
     asker: WhoAsks,
     question: Question,
     wanted: Wanted,
+    after: BackgroundTasks,
     k: Most = 10,
     words_only: Annotated[
         bool, Query(description="Whether the words alone are compared: quicker.")
@@ -50,7 +51,11 @@ def search(
 ) -> SearchAnswer:
     """Return tables, best first, with why each was found, and counts of all that were searched."""
     where = IndexFilter(readers=asker.readers)
-    return desk.search(question, k=k, facets=wanted, where=where, words_only=words_only)
+    found = desk.search(question, k=k, facets=wanted, where=where, words_only=words_only)
+    if not words_only and wanted == Facets():
+        outcome = "refused" if found.unlikely else "answered"
+        after.add_task(desk.note_question, question, outcome, door="http", readers=asker.readers)
+    return found
 
 
 @router.post("/search", operation_id="search_many", summary="Answer several questions")
