@@ -3,12 +3,13 @@
 import json
 import re
 import shlex
+import sys
 from importlib.resources import files
 
 import pytest
 import yaml
 
-from tests.support.doors import run, succeeds
+from tests.support.doors import fails, run, succeeds
 
 TEXT = files("pneuma_assets.mcp_server").joinpath("SKILL.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^\s*(pneuma-assets .+)$", TEXT, flags=re.M)
@@ -42,3 +43,12 @@ def test_every_option_is_one(lake, command):
 
 def test_there_are_commands_for_all_steps():
     assert len(COMMANDS) == 6
+
+
+def test_without_the_extra_the_server_says_what_to_install(lake, monkeypatch):
+    for name in [*sys.modules]:
+        if name.startswith(("mcp.", "pneuma_assets.mcp_server.")):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    assert "pip install 'pneuma-assets[mcp]'" in fails(1, "--config", lake, "mcp")
+    assert succeeds("--config", lake, "mcp", "--skill") == TEXT
