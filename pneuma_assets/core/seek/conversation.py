@@ -8,14 +8,19 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.seek.results import Made, QueryResult
 from pneuma_assets.core.seek.state import State, read_state
 from pneuma_assets.core.store.conversations import NewEvent, SavedConversation, SavedEvent
+
+SAMPLE_ROWS = 10
+"""Of each table that is made, for people and models to see."""
 
 
 class Kind(StrEnum):
@@ -150,25 +155,14 @@ class Conversation:
         return bool(self.turn)
 
     @property
-    def proposal(self) -> str:
-        """Names what a person agrees to: the sources, and T without how it is made; Q is free."""
-        return digest(_needed(self.state))
-
-    @property
     def is_agreed(self) -> bool:
         """Whether the person agreed to the proposal as it is now."""
-        mine = self.proposal
-        return any(one.data.get("agrees") == mine for one in self.of(Kind.PERSON, Kind.ACCEPTED))
-
-    @property
-    def making(self) -> str:
-        """Names how T is made: of another one, what was made before is not what is meant."""
-        state = self.state
-        return digest([*map(_dumped, state.sources), *map(_dumped, state.tables)])
+        mine = proposal(self.state)
+        return any(one.data.get("agrees") == mine for one in self.of(Kind.PERSON, Kind.MADE))
 
     def shown(self, kind: Kind) -> SavedEvent | None:
         """Return the last of what was made, or of results, if it is of the state as it is now."""
-        wanted = self.making if kind == Kind.MADE else digest(_dumped(self.state))
+        wanted = making(self.state) if kind == Kind.MADE else digest(_dumped(self.state))
         found = [one for one in self.of(kind) if one.data.get("digest") == wanted]
         return found[-1] if found else None
 
@@ -211,9 +205,15 @@ class Conversation:
                 "is_open": self.is_open, "events": events}  # fmt: skip
 
 
-def _needed(state: State) -> list[Any]:
+def proposal(state: State) -> str:
+    """Name what a person agrees to: the sources, and T without how it is made; Q is free."""
     tables = ({**_dumped(one), "steps": None} for one in state.tables)
-    return [*map(_dumped, state.sources), *tables]
+    return digest([*map(_dumped, state.sources), *tables])
+
+
+def making(state: State) -> str:
+    """Name how T is made: of another one, what was made before is not what is meant."""
+    return digest([*map(_dumped, state.sources), *map(_dumped, state.tables)])
 
 
 def _dumped(part: Any) -> dict[str, Any]:
@@ -235,6 +235,46 @@ def _spent(event: SavedEvent) -> Spent:
 def state_event(state: State, by: str, reason: str = "") -> NewEvent:
     """Return the event by which a state is in force."""
     return NewEvent(Kind.STATE, {"state": _dumped(state), "by": by, "reason": reason})
+
+
+def made_event(state: State, made: Sequence[Made], by: str, *, agrees: bool = False) -> NewEvent:
+    """Return the event that tables were made, with sample rows; a person who makes them agrees."""
+    tables = [
+        {"name": one.table, "rows": one.rows.num_rows, "columns": one.rows.schema.names,
+         "seconds": round(one.seconds, 3), "steps": [asdict(step) for step in one.steps]}
+        for one in made
+    ]  # fmt: skip
+    data: dict[str, Any] = {"digest": making(state), "tables": tables, "by": by}
+    data |= {"agrees": proposal(state)} if agrees else {}
+    samples = {
+        one.table: [
+            [_cell(cell) for cell in row.values()]
+            for row in one.rows.slice(0, SAMPLE_ROWS).to_pylist()
+        ]
+        for one in made
+    }
+    findings = [asdict(finding) for one in made for finding in one.findings]
+    return NewEvent(Kind.MADE, data, {"samples": samples, "findings": findings})
+
+
+def _cell(value: Any) -> Any:
+    """Return a cell as JSON has it, else as text."""
+    is_plain = value is None or isinstance(value, bool | int | str)
+    return value if is_plain or (isinstance(value, float) and isfinite(value)) else str(value)
+
+
+def result_event(state: State, results: Sequence[QueryResult], by: str) -> NewEvent:
+    """Return the event that queries were run."""
+    queries = [
+        {"name": one.name, "rows": len(one.rows), "more": one.more, "columns": one.columns}
+        for one in results
+    ]
+    cells = {
+        "rows": {one.name: one.rows for one in results},
+        "findings": [asdict(finding) for one in results for finding in one.findings],
+    }
+    data = {"digest": digest(_dumped(state)), "queries": queries, "by": by}
+    return NewEvent(Kind.RESULT, data, cells)
 
 
 def undo_event(conversation: Conversation, by: str) -> NewEvent:

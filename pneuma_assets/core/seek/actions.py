@@ -1,0 +1,341 @@
+"""What a model may do in a conversation: one action at a time, as JSON of a strict form.
+
+The four kinds of section 3.2: reasoning, calls of tools, changes of the state, messages. Whatever
+a person alone decides (to agree, to accept, to keep, to export, to delete) is no action.
+"""
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.seek.state import (
+    Assumption,
+    Code,
+    ColumnName,
+    Line,
+    Name,
+    Origin,
+    Query,
+    Source,
+    State,
+    Step,
+    TableId,
+    TargetColumn,
+    TargetTable,
+    check_state,
+)
+
+_MOST_WORDS = 600
+"""Characters of what is told of an answer of the wrong form."""
+
+
+class ShapeError(PneumaError):
+    """What a model said is none of the forms that it was to answer in; the message says why."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Think(_Part):
+    """Reasons about what is known; nothing else happens."""
+
+    action: Literal["think"]
+    text: Line
+
+
+class Search(_Part):
+    """Retrieves tables, what people said before, or pages of the web."""
+
+    action: Literal["search"]
+    query: Annotated[str, Field(min_length=1, max_length=500)]
+    where: Literal["tables", "knowledge", "web"] = "tables"
+
+
+class Look(_Part):
+    """Shows the columns of a table that was found, with their types and some of their values."""
+
+    action: Literal["look"]
+    table: TableId
+
+
+class Probe(_Part):
+    """Runs a small query over sources, to see what is in them."""
+
+    action: Literal["probe"]
+    sql: Code
+
+
+class ColumnChange(_Part):
+    """A column of a target table."""
+
+    name: ColumnName
+    type: Literal["text", "integer", "number", "date", "timestamp", "boolean"] = "text"
+    description: Line = ""
+
+
+class TableChange(_Part):
+    """A target table, in the place of that of its name."""
+
+    name: Name
+    description: Line = ""
+    columns: Annotated[tuple[ColumnChange, ...], Field(min_length=1, max_length=200)]
+
+
+class SourceChange(_Part):
+    """A table that exists, by a name of the conversation; `of` are tables that were found."""
+
+    name: Name
+    of: Annotated[tuple[TableId, ...], Field(min_length=1, max_length=1_000)]
+
+
+class AssumptionChange(_Part):
+    """What is taken for granted; only a person confirms it."""
+
+    text: Line
+    kind: Literal["assumption", "proxy", "another subject"] = "assumption"
+
+
+class Change(_Part):
+    """Changes the state: what is named is put in, or in the place of what has its name."""
+
+    action: Literal["change"]
+    reason: Line = ""
+    sources: Annotated[tuple[SourceChange, ...], Field(max_length=100)] = ()
+    tables: Annotated[tuple[TableChange, ...], Field(max_length=20)] = ()
+    queries: Annotated[tuple[Query, ...], Field(max_length=20)] = ()
+    assumptions: Annotated[tuple[AssumptionChange, ...], Field(max_length=50)] | None = None
+    questions: Annotated[tuple[Line, ...], Field(max_length=20)] | None = None
+    remove: Annotated[tuple[Name, ...], Field(max_length=50)] = ()
+
+
+class Materialize(_Part):
+    """Makes the tables of T; `note` tells whoever writes the steps what to mind."""
+
+    action: Literal["materialize"]
+    note: Line = ""
+
+
+class Run(_Part):
+    """Runs the queries of Q over the tables that were made."""
+
+    action: Literal["run"]
+
+
+class Say(_Part):
+    """Writes to the person, which ends the turn."""
+
+    action: Literal["message"]
+    text: Annotated[str, Field(min_length=1, max_length=4_000)]
+    questions: Annotated[tuple[Line, ...], Field(max_length=5)] = ()
+    next_steps: Annotated[tuple[Line, ...], Field(max_length=5)] = ()
+
+
+Action = Think | Search | Look | Probe | Change | Materialize | Run | Say
+_BY_NAME: Mapping[str, type[_Part]] = {
+    "think": Think,
+    "search": Search,
+    "look": Look,
+    "probe": Probe,
+    "change": Change,
+    "materialize": Materialize,
+    "run": Run,
+    "message": Say,
+}
+NAMES = tuple(_BY_NAME)
+_ADAPTER: TypeAdapter[Action] = TypeAdapter(Annotated[Action, Field(discriminator="action")])
+
+
+class WrittenOrigins(_Part):
+    """Where the values of a column come from."""
+
+    column: ColumnName
+    origins: Annotated[tuple[Origin, ...], Field(max_length=20)]
+
+
+class Written(_Part):
+    """The steps by which one table is made, as the materializer's role writes them."""
+
+    steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=50)]
+    origins: Annotated[tuple[WrittenOrigins, ...], Field(max_length=200)] = ()
+
+
+def read_action(text: str, allowed: Collection[str] = NAMES) -> Action:
+    """Return the action that a model's answer is.
+
+    Raises:
+        ShapeError: It is none, or none of those that are allowed now.
+    """
+    given = _json(text)
+    inner = given.get("next", given)
+    name = inner.get("action") if isinstance(inner, dict) else None
+    if name not in allowed:
+        shown = str(name)[:40]
+        raise ShapeError(f"the action {shown!r} is none of: {', '.join(allowed)}")
+    return _checked(_ADAPTER, inner)  # type: ignore[no-any-return]
+
+
+def read_written(text: str) -> Written:
+    """Return the steps that a model's answer is; raises `ShapeError`."""
+    return _checked(TypeAdapter(Written), _json(text))  # type: ignore[no-any-return]
+
+
+def action_schema(allowed: Collection[str]) -> dict[str, Any]:
+    """Return the JSON schema of an answer that is one of these actions."""
+    forms = tuple(_BY_NAME[name] for name in NAMES if name in allowed)
+    joined: Any = forms[0]
+    for one in forms[1:]:
+        joined |= one
+    schema = TypeAdapter(joined).json_schema()
+    defined = schema.pop("$defs", {})
+    return _bound({
+        "type": "object",
+        "properties": {"next": schema},
+        "required": ["next"],
+        "additionalProperties": False,
+        "$defs": defined,
+    })  # fmt: skip
+
+
+def written_schema() -> dict[str, Any]:
+    """Return the JSON schema of the materializer's answer."""
+    return _bound(Written.model_json_schema())
+
+
+_NOT_BOUND = frozenset(
+    {"title", "description", "default", "pattern", "format", "discriminator"}
+    | {f"{end}{what}" for end in ("min", "max") for what in ("Length", "Items")}
+)
+"""What back ends refuse or turn into large grammars; `read_action` checks it all the same."""
+
+
+def _bound(schema: dict[str, Any]) -> dict[str, Any]:
+    return _plain(schema)  # type: ignore[no-any-return]
+
+
+def _plain(schema: Any, *, names: bool = False) -> Any:
+    """Return a schema without those; within `properties` the keys are names and all stay."""
+    if isinstance(schema, list):
+        return [_plain(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _plain(value, names=not names and key in ("properties", "$defs"))
+        for key, value in schema.items()
+        if names or key not in _NOT_BOUND
+    }
+
+
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+def _json(text: str) -> dict[str, Any]:
+    """Return the object in an answer, which may stand between words or in a block of code."""
+    text = _THOUGHT.sub("", text)
+    begin, end = text.find("{"), text.rfind("}")
+    try:
+        found = json.loads(text[begin : end + 1]) if 0 <= begin < end else None
+    except (ValueError, RecursionError) as error:
+        raise ShapeError(f"it is no JSON ({str(error)[:_MOST_WORDS]})") from None
+    if not isinstance(found, dict):
+        raise ShapeError("it is no JSON object")
+    return found
+
+
+def _checked(adapter: TypeAdapter[Any], given: Any) -> Any:
+    try:
+        return adapter.validate_json(json.dumps(given))
+    except (ValidationError, RecursionError) as error:
+        found = error.errors() if isinstance(error, ValidationError) else []
+        told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found)
+        raise ShapeError((told or "it is nested too deep")[:_MOST_WORDS]) from None
+
+
+def changed(state: State, change: Change, tables_of: Mapping[str, tuple[str, ...]]) -> State:
+    """Return the state with a model's change in it.
+
+    What a person confirmed stays confirmed, and what a model adds is not.
+
+    Args:
+        state: It, as it is.
+        change: What the model wants.
+        tables_of: The ids that each of the change's tables stands for.
+
+    Raises:
+        StateInvalidError: It cannot be so.
+    """
+    gone = {name.casefold() for name in change.remove}
+    before = state.model_copy(
+        update={
+            "sources": tuple(one for one in state.sources if one.name.casefold() not in gone),
+            "tables": tuple(
+                one.model_copy(update={"steps": ()}) if _reads(one, gone) else one
+                for one in state.tables
+                if one.name.casefold() not in gone
+            ),
+            "queries": tuple(one for one in state.queries if one.name.casefold() not in gone),
+        }
+    )
+    sources = [
+        Source(name=one.name, table_ids=tuple(i for of in one.of for i in tables_of[of]))
+        for one in change.sources
+    ]
+    after = State(
+        sources=_put(before.sources, sources),
+        tables=_put(before.tables, [_table(before, one) for one in change.tables]),
+        queries=_put(before.queries, change.queries),
+        assumptions=_assumed(state, change),
+        questions=state.questions if change.questions is None else change.questions,
+    )
+    check_state(after)
+    return after
+
+
+def with_steps(state: State, table: TargetTable, written: Written) -> State:
+    """Return the state with a table made by these steps; raises `StateInvalidError`."""
+    origins = {one.column: one.origins for one in written.origins}
+    columns = tuple(
+        one.model_copy(update={"origins": origins.get(one.name, one.origins)})
+        for one in table.columns
+    )
+    made = table.model_copy(update={"steps": written.steps, "columns": columns})
+    after = state.model_copy(update={"tables": _put(state.tables, [made])})
+    check_state(after)
+    return after
+
+
+def _reads(table: TargetTable, gone: Collection[str]) -> bool:
+    return any(name.casefold() in gone for step in table.steps for name in step.reads)
+
+
+def _table(state: State, change: TableChange) -> TargetTable:
+    """Return a table with the steps that it has, unless its columns are others now."""
+    columns = tuple(TargetColumn(**dict(one)) for one in change.columns)
+    before = state.table(change.name)
+    known = {} if before is None else {one.name: one for one in before.columns}
+    same = before is not None and [(c.name, c.type) for c in before.columns] == [
+        (c.name, c.type) for c in columns
+    ]
+    if before is None or not same:
+        return TargetTable(name=change.name, description=change.description, columns=columns)
+    kept = tuple(c.model_copy(update={"origins": known[c.name].origins}) for c in columns)
+    return before.model_copy(update={"description": change.description, "columns": kept})
+
+
+def _put(before: tuple[Any, ...], news: Collection[Any]) -> tuple[Any, ...]:
+    """Return what was there, each in the place of that of its name, and behind it what is new."""
+    by_name = {one.name.casefold(): one for one in before}
+    return tuple((by_name | {one.name.casefold(): one for one in news}).values())
+
+
+def _assumed(state: State, change: Change) -> tuple[Assumption, ...]:
+    if change.assumptions is None:
+        return state.assumptions
+    confirmed = [one for one in state.assumptions if one.confirmed]
+    known = {one.text for one in confirmed}
+    news = (Assumption(**dict(one)) for one in change.assumptions if one.text not in known)
+    return (*confirmed, *news)

@@ -1,0 +1,140 @@
+"""What a model answers is read strictly, and what it may change of a state is bounded."""
+
+import json
+
+import pytest
+
+from pneuma_assets.core.seek.actions import (
+    NAMES,
+    Change,
+    ShapeError,
+    action_schema,
+    changed,
+    read_action,
+    read_written,
+    with_steps,
+    written_schema,
+)
+from pneuma_assets.core.seek.state import StateInvalidError, read_state
+
+STEP = {"operator": "sql", "reads": ["s"], "makes": "t", "code": "SELECT a FROM s"}
+STATE = read_state({
+    "sources": [{"name": "s", "table_ids": ["lake/s"]}],
+    "tables": [{"name": "t", "columns": [{"name": "a"}], "steps": [STEP]}],
+    "queries": [{"name": "q", "sql": "SELECT a FROM t"}],
+    "assumptions": [{"text": "Sure.", "confirmed": True}, {"text": "Perhaps."}],
+    "questions": ["Which year?"],
+})  # fmt: skip
+EXAMPLES = {
+    "think": {"text": "Hm."},
+    "search": {"query": "tariffs"},
+    "look": {"table": "t1"},
+    "probe": {"sql": "SELECT 1"},
+    "change": {"tables": [{"name": "t", "columns": [{"name": "a"}]}]},
+    "materialize": {},
+    "run": {},
+    "message": {"text": "Done."},
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "form", ["{}", 'Sure: {"next": {}}', '<think>{{}}</think>```json\n{"next": {}}\n```']
+)
+def test_every_action_is_read_in_the_forms_that_models_use(name, form):
+    action = json.dumps({"action": name, **EXAMPLES[name]})
+    place = form.rindex("{}")
+    text = form[:place] + action + form[place + 2 :]
+    assert read_action(text).model_dump()["action"] == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "yes", "[]", "null", "{", '{"next": []}', '{"next": {"action": "drop"}}', "{" * 100_000,
+     '{"action": "message"}', '{"action": "run", "all": true}', '{"action": ["run"]}',
+     '{"action": "change", "assumptions": [{"text": "x", "confirmed": true}]}',
+     '{"action": "change", "tables": [{"name": "a b", "columns": [{"name": "x"}]}]}',
+     '{"action": "message", "text": "' + "x" * 5_000 + '"}'],
+)  # fmt: skip
+def test_what_is_no_action_is_refused_with_a_reason(text):
+    with pytest.raises(ShapeError) as refused:
+        read_action(text)
+    assert len(str(refused.value)) < 700
+
+
+def test_an_action_that_is_not_allowed_now_is_none():
+    with pytest.raises(ShapeError, match="'run' is none of: message"):
+        read_action('{"action": "run"}', ("message",))
+
+
+@pytest.mark.parametrize("allowed", [NAMES, ("message",), ("search", "message")])
+def test_a_schema_is_closed_small_and_of_what_is_allowed(allowed):
+    text = json.dumps(action_schema(allowed))
+    for name in NAMES:
+        assert (f'"const": "{name}"' in text) is (name in allowed)
+    for word in ("pattern", "maxLength", "maxItems", "default", "discriminator"):
+        assert f'"{word}":' not in text
+    assert text.count('"additionalProperties": false') >= len(allowed)
+    assert len(text) < 6_000
+
+
+def test_the_schema_of_steps_is_bound_likewise_and_keeps_columns_called_like_its_words():
+    text = json.dumps(written_schema())
+    assert '"maxLength"' not in text
+    assert '"steps"' in text
+    assert '"description"' in json.dumps(action_schema(["change"])), "a column has one"
+
+
+def change(**given):
+    return Change(action="change", **given)
+
+
+def test_a_change_puts_what_it_names_in_its_place_and_leaves_the_rest():
+    after = changed(STATE, change(queries=[{"name": "Q", "sql": "SELECT 2"}]), {})
+    assert [one.sql for one in after.queries] == ["SELECT 2"]
+    assert after.tables == STATE.tables
+    assert after.questions == STATE.questions
+    assert changed(STATE, change(questions=[]), {}).questions == ()
+
+
+def test_steps_stay_as_long_as_the_columns_do():
+    same = change(tables=[{"name": "t", "description": "New.", "columns": [{"name": "a"}]}])
+    assert changed(STATE, same, {}).tables[0].steps == STATE.tables[0].steps
+    assert changed(STATE, same, {}).tables[0].description == "New."
+    other = change(tables=[{"name": "t", "columns": [{"name": "a", "type": "integer"}]}])
+    assert changed(STATE, other, {}).tables[0].steps == ()
+
+
+def test_what_a_person_confirmed_a_model_neither_takes_away_nor_gives():
+    after = changed(STATE, change(assumptions=[{"text": "New."}, {"text": "Sure."}]), {})
+    told = [(one.text, one.confirmed) for one in after.assumptions]
+    assert told == [("Sure.", True), ("New.", False)]
+
+
+def test_a_source_that_is_removed_takes_the_steps_that_read_it():
+    after = changed(STATE, change(remove=["S"]), {})
+    assert after.sources == ()
+    assert after.tables[0].steps == ()
+    with pytest.raises(StateInvalidError):
+        changed(STATE, change(sources=[{"name": "t", "of": ["t1"]}]), {"t1": ("lake/x",)})
+
+
+def test_a_family_is_a_source_of_all_its_members():
+    after = changed(
+        STATE, change(sources=[{"name": "f", "of": ["t1"]}]), {"t1": ("lake/1", "lake/2")}
+    )
+    assert after.sources[1].table_ids == ("lake/1", "lake/2")
+
+
+def test_written_steps_are_checked_as_those_of_a_person():
+    good = read_written(json.dumps({
+        "steps": [STEP],
+        "origins": [{"column": "a", "origins": [{"source": "s", "columns": ["a"]}]}],
+    }))  # fmt: skip
+    after = with_steps(STATE, STATE.tables[0], good)
+    assert after.tables[0].columns[0].origins[0].source == "s"
+    wrong = read_written(json.dumps({"steps": [{**STEP, "reads": ["nothing"]}]}))
+    with pytest.raises(StateInvalidError):
+        with_steps(STATE, STATE.tables[0], wrong)
+    with pytest.raises(ShapeError):
+        read_written('{"steps": []}')

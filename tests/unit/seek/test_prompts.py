@@ -1,0 +1,99 @@
+"""Prompts keep to their budget, and nothing from outside gets out of its line."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pneuma_assets.core.answers.results import AnswerColumn
+from pneuma_assets.core.seek.conversation import Conversation, Kind, state_event
+from pneuma_assets.core.seek.prompts import (
+    CHARACTERS_PER_TOKEN,
+    WHERE_DATA_BEGINS,
+    Shown,
+    conducting,
+    making,
+)
+from pneuma_assets.core.seek.state import read_state
+from pneuma_assets.core.store.conversations import SavedConversation, SavedEvent
+
+HEAD = SavedConversation("c", "T", "ana", 0.0, 0.0)
+STATE = read_state({
+    "sources": [{"name": "s", "table_ids": ["lake/s"]}],
+    "tables": [{"name": "t", "columns": [{"name": f"column {n}"} for n in range(200)]}],
+    "queries": [{"name": f"q{n}", "sql": "SELECT 1 -- " + "x" * 900} for n in range(40)],
+})  # fmt: skip
+
+
+def conversation(*events):
+    saved = (
+        SavedEvent(number, 0.0, kind, data, cells)
+        for number, (kind, data, cells) in enumerate(events, 1)
+    )
+    return Conversation(HEAD, tuple(saved))
+
+
+def acted(number, cells=None):
+    action = {"action": "think", "text": f"{number} " + "y" * 900}
+    return (Kind.ACTION, {"action": action, "outcome": "z" * 900}, cells)
+
+
+@pytest.mark.parametrize("tokens", [1_000, 1_500, 3_000, 8_000])
+def test_a_prompt_keeps_to_its_budget_however_much_there_is(tokens):
+    talk = [(Kind.PERSON, {"text": "w" * 3_000}, None)]
+    found = [{"kind": "table", "id": f"lake/{n}"} for n in range(60)]
+    talk += [(Kind.ACTION, {**acted(0)[1], "found": found}, None)]
+    talk += [(Kind.STATE, dict(state_event(STATE, "ana").data), None)]
+    talk += [acted(n, {"a": ["c" * 500] * 50}) for n in range(9)]
+    columns = {"s": [AnswerColumn(f"column {n}", "VARCHAR", "said " * 30) for n in range(300)]}
+    shown = Shown({f"t{n}": {"columns": ["c" * 90] * 40} for n in range(1, 61)}, columns, True)
+    now = conversation(*talk)
+    for prompt in (
+        conducting(now, shown, ("message",), tokens),
+        making(STATE.tables[0], STATE, shown, "operators " * 900, tokens, note="n" * 2_000),
+    ):
+        length = sum(len(one["content"]) for one in prompt)
+        assert length <= 1.3 * tokens * CHARACTERS_PER_TOKEN
+        assert [one["role"] for one in prompt] == ["system", "user"]
+
+
+def test_what_the_person_said_last_and_what_was_done_last_is_always_there():
+    now = conversation(
+        *((Kind.PERSON, {"text": f"said {n} " + "w" * 900}, None) for n in range(40)),
+        *(acted(n) for n in range(9)),
+    )
+    text = conducting(now, Shown({}, {}, True), ("message",), 1_000)[1]["content"]
+    assert "PERSON: said 39" in text
+    assert '"8 yyy' in text
+    assert "said 0 " not in text
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_no_text_from_outside_begins_a_line_or_ends_its_string(name, cell):
+    shown = Shown({}, {"s": [AnswerColumn(name, "VARCHAR", cell)]}, values=True)
+    event = acted(1, {"rows": [[cell], [name]]})
+    now = conversation((Kind.PERSON, {"text": "hello"}, None), event)
+    lines = conducting(now, shown, ("message",), 8_000)[1]["content"].split("\n")
+    starts = (WHERE_DATA_BEGINS, "{", "STATE: ", "PERSON: ", "DONE: ", "Answer with one")
+    assert all(line.startswith(starts) for line in lines)
+    for line in lines:
+        if line.startswith(("{", f"{WHERE_DATA_BEGINS} {{")):
+            json.loads(line.removeprefix(f"{WHERE_DATA_BEGINS} "))
+    assert len(lines) == 7
+
+
+def test_without_values_no_cell_description_or_error_is_shown():
+    told = {"action": {"action": "probe"}, "outcome": "no such value SECRET", "failed": "error"}
+    now = conversation(
+        (Kind.PERSON, {"text": "hello"}, None),
+        (Kind.ACTION, told, {"rows": [["SECRET"]]}),
+        (Kind.MADE, {"digest": "d", "tables": []}, {"samples": {"t": [["SECRET"]]}}),
+    )
+    shown = Shown({}, {"s": [AnswerColumn("a", "VARCHAR", "SECRET")]}, values=False)
+    for prompt in (
+        conducting(now, shown, ("message",), 8_000),
+        making(STATE.tables[0], STATE, shown, "", 8_000),
+    ):
+        assert "SECRET" not in str(prompt)
+        assert "a VARCHAR" in str(prompt)
