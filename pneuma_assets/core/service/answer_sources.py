@@ -3,11 +3,13 @@
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from pneuma_assets.core.answers.attempt import Runner
 from pneuma_assets.core.answers.results import AnswerColumn, AnswerTable
@@ -213,6 +215,18 @@ class AnswerSources(Closing, Runner):
         )
         in_place = self._dialect_of(table.table_id) is not None
         return found if in_place else replace(found, columns=self._as_read(found))
+
+    def columns(self, table: AnswerTable) -> tuple[AnswerColumn, ...]:
+        """Return a table's columns as DuckDB sees them, wherever it lies."""
+        return self._as_read(table)
+
+    def batches(self, table: AnswerTable) -> Iterator[pa.RecordBatch]:
+        """Yield a table's rows; no other thread reads meanwhile with these sources.
+
+        Raises:
+            TableReadError: It cannot be read.
+        """
+        return self._source(source_of(table.table_id)).scan(table.ref)
 
     def _as_read(self, table: AnswerTable) -> tuple[AnswerColumn, ...]:
         """Return a table's columns as DuckDB sees them."""

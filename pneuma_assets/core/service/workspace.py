@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import ConfigError, QueryError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.service.describe import ColumnDescription
     from pneuma_assets.core.service.joins import JudgedJoin, KnownJoin
     from pneuma_assets.core.service.lineage import LinkedTable
+    from pneuma_assets.core.service.seek import Seeker
     from pneuma_assets.core.service.sources import SourceCheck
     from pneuma_assets.core.store.documents import UserContext
     from pneuma_assets.core.store.restore import Restored
@@ -49,6 +51,13 @@ class Workspace(CatalogDesk, UsageDesk):
     `SearchIndexError` where the index cannot be read; methods about one table raise `ConfigError`
     where there is no such table.
     """
+
+    @cached_property
+    def seek(self) -> "Seeker":
+        """Conversations that end in the table somebody needed (docs/seek.md)."""
+        from pneuma_assets.core.service.seek import Seeker
+
+        return Seeker(self.loaded, self._environ, self._known_store, self._asking)
 
     def ask(
         self,

@@ -1,0 +1,381 @@
+"""Conversations that end in the table somebody needed (Pneuma-Seeker), for every door.
+
+A conversation belongs to its author, and to nobody else it is there. Which tables they may see is
+asked at each call, and never kept as a right.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pneuma_assets.core.access import Asker
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import ConfigError, PneumaError, QueryError
+from pneuma_assets.core.index.base import IndexFilter
+from pneuma_assets.core.models.base import ConversingModel
+from pneuma_assets.core.seek.conductor import Conductor
+from pneuma_assets.core.seek.conversation import (
+    Conversation,
+    Kind,
+    agrees,
+    closing,
+    edited,
+    made_event,
+    proposal,
+    result_event,
+    state_event,
+    undo_event,
+)
+from pneuma_assets.core.seek.state import Source
+from pneuma_assets.core.service.answer_sources import AnswerSources
+from pneuma_assets.core.service.describe import add_context
+from pneuma_assets.core.service.seek_files import read_file
+from pneuma_assets.core.service.seek_tools import MadeTables, PersonsTables, SeekTools, revoked
+from pneuma_assets.core.service.seen import seen_tables
+from pneuma_assets.core.store.conversations import NewEvent, SavedConversation, SavedEvent
+from pneuma_assets.core.store.knowledge import Statement
+from pneuma_assets.core.text.safe import one_line
+from pneuma_assets.core.text.suggest import check_text
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.service.session import QuerySession
+    from pneuma_assets.core.store import Store
+
+MOST_CHARACTERS = 10_000
+"""Of what a person says at once."""
+_TITLE = 120
+_STATIC = "static pipeline"
+
+
+class Seeker:
+    """The conversations of a deployment; `Workspace.seek`.
+
+    Methods that take an `asker` know that person's conversations alone, and raise `QueryError`
+    where there is no such one; those that change one raise `ConversationChangedError` where
+    something else happened in it meanwhile.
+
+    Args:
+        loaded: The deployment.
+        environ: Holds the secrets that its file names.
+        store: Keeps the state open within a block.
+        asking: Keeps what questions need open within a block.
+    """
+
+    def __init__(
+        self,
+        loaded: LoadedDeployment,
+        environ: Mapping[str, str],
+        store: "Callable[[], AbstractContextManager[Store]]",
+        asking: "Callable[[], AbstractContextManager[QuerySession]]",
+    ) -> None:
+        self._loaded, self._environ = loaded, environ
+        self._store, self._asking = store, asking
+        self._made = MadeTables()
+
+    def list(self, asker: Asker) -> Sequence[SavedConversation]:
+        """Return a person's conversations, that of the latest event first."""
+        with self._store() as store:
+            return store.conversations.of_author(asker.name)
+
+    def start(self, asker: Asker, title: str = "") -> Conversation:
+        """Begin a conversation."""
+        check_text("the title", title, QueryError)
+        with self._store() as store:
+            begun = store.conversations.create(asker.name, one_line(title, _TITLE) or "New")
+            return _loaded_of(store, begun, asker)
+
+    def get(self, conversation_id: str, asker: Asker) -> Conversation:
+        """Return a conversation.
+
+        Where it speaks of tables that its author may not see any more, nothing of their rows is
+        there, nor of what was said when something failed.
+        """
+        with self._store() as store:
+            return _loaded_of(store, conversation_id, asker)
+
+    def say(
+        self,
+        conversation_id: str,
+        text: str,
+        asker: Asker,
+        *,
+        key: str | None = None,
+        agreed: bool | None = None,
+    ) -> Iterator[SavedEvent]:
+        """Say something, and yield each event of the answer when it is kept.
+
+        The words are kept before the first is yielded. Without a model the static pipeline
+        proposes a state for the first words, which the person edits.
+
+        Args:
+            conversation_id: Where.
+            text: In plain language.
+            asker: Who.
+            key: Names the request: said again with the same key, the turn goes on where it is.
+            agreed: Whether they agree to the proposal; None: if their words are nothing but a yes.
+        """
+        check_text("the message", text, QueryError)
+        if not text.strip() or len(text) > MOST_CHARACTERS:
+            raise QueryError(f"A message has 1 to {MOST_CHARACTERS:,} characters.")
+        with self._store() as store:
+            now = _loaded_of(store, conversation_id, asker)
+            if key is None or not now.told(key):
+                data: dict[str, Any] = {"text": text}
+                data |= {"key": key} if key else {}
+                if now.state.tables and (agrees(text) if agreed is None else agreed):
+                    data["agrees"] = proposal(now.state)
+                store.conversations.append(conversation_id, now.last, [NewEvent("person", data)])
+                if not now.events and now.saved.title == "New":
+                    store.conversations.rename(conversation_id, one_line(text, _TITLE))
+        return self.resume(conversation_id, asker)
+
+    def resume(self, conversation_id: str, asker: Asker) -> Iterator[SavedEvent]:
+        """Go on with a turn that has no answer yet, as after a crash; yields what `say` does."""
+        with self._open(conversation_id, asker) as (store, tools, now):
+            model = tools.tables.session.seek_model
+            if model is None and now.is_open:
+                self._propose(store, tools, now)
+            elif model is not None:
+                if not isinstance(model, ConversingModel):
+                    raise ConfigError(
+                        f"{model.name} answers no conversations; let seek.model be a model behind "
+                        "an endpoint, or a .gguf file without a GPU"
+                    )
+                conductor = Conductor(
+                    model,
+                    self._loaded.deployment.seek,
+                    tools,
+                    lambda: _loaded_of(store, conversation_id, asker),
+                    lambda after, new: store.conversations.append(conversation_id, after, new),
+                )
+                yield from conductor.turn()
+            if model is None:
+                later = _loaded_of(store, conversation_id, asker).events
+                yield from (one for one in later if one.number > now.last)
+
+    def _propose(self, store: "Store", tools: SeekTools, now: Conversation) -> None:
+        """Let the static pipeline answer (section 3.5): it proposes, and the person edits."""
+        from pneuma_assets.core.seek.static import propose
+
+        text = str(now.turn[0].data["text"])
+        if now.state.tables:
+            told = "No model is configured (seek.model): edit T and Q by hand, or make them."
+            return self._add(store, now, [closing(told)])
+        where = IndexFilter(readers=tools.tables.asker.readers)
+        try:
+            session = tools.tables.session
+            groups = session.engine.ask(lambda e: e.find_groups(text, k=5, where=where))
+            state = propose(text, groups, tools.tables, families=tools.tables.families)
+        except PneumaError as error:
+            return self._add(store, now, [closing(f"Nothing is proposed: {error}")])
+        names = ", ".join(i for one in state.sources for i in one.table_ids[:1])
+        told = f"A first T is proposed from {names}. Edit it, and make it when it is what you need."
+        if not state.tables:
+            told = "No table was found for this; say it in other words."
+        news = [state_event(state, _STATIC, "proposed")] if state.tables else []
+        return self._add(store, now, [*news, closing(told)])
+
+    def edit(
+        self, conversation_id: str, given: str | Mapping[str, Any], asker: Asker
+    ) -> Conversation:
+        """Let the state be what a person wrote.
+
+        Raises:
+            StateInvalidError: It cannot be; every finding is a line.
+        """
+        with self._store() as store:
+            now = _loaded_of(store, conversation_id, asker)
+            event = edited(now, given, asker.name)
+            if event is not None:
+                self._add(store, now, [event, *_interrupting(now)])
+            return _loaded_of(store, conversation_id, asker)
+
+    def undo(self, conversation_id: str, asker: Asker) -> Conversation:
+        """Take the version before back; raises `NothingToUndoError` where there is none."""
+        with self._store() as store:
+            now = _loaded_of(store, conversation_id, asker)
+            self._add(store, now, [undo_event(now, asker.name), *_interrupting(now)])
+            return _loaded_of(store, conversation_id, asker)
+
+    def cancel(self, conversation_id: str, asker: Asker) -> Conversation:
+        """End a turn after the action that it is at; what that does is not kept."""
+        with self._store() as store:
+            now = _loaded_of(store, conversation_id, asker)
+            self._add(store, now, _interrupting(now, "Stopped."))
+            return _loaded_of(store, conversation_id, asker)
+
+    def grant(self, conversation_id: str, asker: Asker) -> None:
+        """Let the model take as much again as the deployment file grants a conversation."""
+        with self._store() as store:
+            now = _loaded_of(store, conversation_id, asker)
+            self._add(store, now, [NewEvent(Kind.BUDGET, {"by": asker.name})])
+
+    def materialize(self, conversation_id: str, asker: Asker) -> Conversation:
+        """Make the tables of T, from what their sources hold now; whoever does so agrees to T."""
+        with self._open(conversation_id, asker) as (store, tools, now):
+            made = tools.make(now.state, fresh=True)
+            self._add(store, now, [made_event(now.state, made, asker.name, agrees=True)])
+            return _loaded_of(store, conversation_id, asker)
+
+    def run(self, conversation_id: str, asker: Asker) -> Conversation:
+        """Run the queries of Q; T is made before where it is not there."""
+        with self._open(conversation_id, asker) as (store, tools, now):
+            news = []
+            if now.shown(Kind.MADE) is None:
+                made = tools.make(now.state)
+                news.append(made_event(now.state, made, asker.name, agrees=True))
+            news.append(result_event(now.state, tools.run(now.state), asker.name))
+            self._add(store, now, news)
+            return _loaded_of(store, conversation_id, asker)
+
+    def accept(self, conversation_id: str, asker: Asker) -> Conversation:
+        """Say that the state as it is now is what was needed."""
+        with self._store() as store:
+            now = _loaded_of(store, conversation_id, asker)
+            if not now.state.tables:
+                raise QueryError("There is no table to accept yet.")
+            accepted = NewEvent(Kind.ACCEPTED, {"version": now.version.number, "by": asker.name})
+            self._add(store, now, [accepted])
+            return _loaded_of(store, conversation_id, asker)
+
+    def tables(self, conversation_id: str, asker: Asker) -> Mapping[str, Any]:
+        """Return the rows of the tables of T as `pyarrow.Table`, by name."""
+        with self._open(conversation_id, asker) as (_, tools, now):
+            return {one.table: one.rows for one in tools.make(now.state)}
+
+    def script(self, conversation_id: str, asker: Asker) -> str:
+        """Return one Python script that makes T and Q's results, without a model."""
+        from pneuma_assets.core.seek.script import as_script
+
+        with self._open(conversation_id, asker) as (_, tools, now):
+            return as_script(now.state, tools.places(now.state))
+
+    def rename(self, conversation_id: str, title: str, asker: Asker) -> None:
+        """Call a conversation otherwise."""
+        check_text("the title", title, QueryError)
+        with self._store() as store:
+            _loaded_of(store, conversation_id, asker)
+            store.conversations.rename(conversation_id, one_line(title, _TITLE) or "New")
+
+    def delete(self, conversation_id: str, asker: Asker) -> None:
+        """Forget a conversation, its files and rows; knowledge that was shared from it stays."""
+        with self._store() as store:
+            _loaded_of(store, conversation_id, asker)
+            store.conversations.delete(conversation_id)
+
+    def add_file(self, conversation_id: str, name: str, data: bytes, asker: Asker) -> Conversation:
+        """Add a person's own file as a source of the state, called as the file without its ending.
+
+        Raises:
+            ConfigError: It is no table's file, or too large.
+            TableReadError: It cannot be read.
+        """
+        table = read_file(name, data, self._loaded, self._environ)
+        with self._store() as store:
+            now = _loaded_of(store, conversation_id, asker)
+            called = "file_" + re.sub(r"[^A-Za-z0-9]", "_", name.rpartition(".")[0])[:55]
+            sources = [one for one in now.state.sources if one.name != called]
+            given = now.state.model_copy(
+                update={"sources": (*sources, Source(name=called, file=name))}
+            )
+            event = edited(now, given.to_json(), asker.name)
+            store.conversations.keep_file(conversation_id, name, table.packed())
+            if event is not None:
+                self._add(store, now, [event, *_interrupting(now)])
+            return _loaded_of(store, conversation_id, asker)
+
+    def share(self, conversation_id: str, text: str, asker: Asker) -> str:
+        """Let others who may see the tables of a conversation use a statement; returns its id."""
+        with self._store() as store:
+            now = _loaded_of(store, conversation_id, asker)
+            ids = tuple(i for one in now.state.sources for i in one.table_ids)
+            return store.knowledge.say(_statement(text), ids, asker.name, conversation_id)
+
+    def knowledge(self, asker: Asker) -> Sequence[Statement]:
+        """Return what people shared, as far as who asks may see the tables that it speaks of."""
+        with self._store() as store:
+            seen = seen_tables(store, asker.readers)
+            return [one for one in store.knowledge.all() if set(one.tables) <= seen]
+
+    def correct_knowledge(self, knowledge_id: str, text: str, asker: Asker) -> None:
+        """Let a statement say something else; its author or an operator may."""
+        with self._store() as store:
+            one = self._own_statement(store, knowledge_id, asker)
+            told = one.tables, one.author, one.conversation_id
+            store.knowledge.say(_statement(text), *told, knowledge_id=knowledge_id)
+
+    def forget_knowledge(self, knowledge_id: str, asker: Asker) -> None:
+        """Forget a statement; its author or an operator may."""
+        with self._store() as store:
+            self._own_statement(store, knowledge_id, asker)
+            store.knowledge.forget(knowledge_id)
+
+    def document_knowledge(self, knowledge_id: str, asker: Asker) -> None:
+        """Let a statement be a document of the tables that it speaks of, for every search."""
+        if not asker.may_edit:
+            raise QueryError("You may not add documents to tables; ask who keeps this catalog.")
+        with self._store() as store:
+            one = self._own_statement(store, knowledge_id, asker)
+            for table_id in one.tables:
+                add_context(store, table_id, f"said by {one.author} ({knowledge_id})", one.text)
+
+    def _own_statement(self, store: "Store", knowledge_id: str, asker: Asker) -> Statement:
+        one = store.knowledge.find(knowledge_id)
+        if one is None or not (asker.is_operator or one.author == asker.name):
+            raise QueryError(f"There is no statement {knowledge_id[:40]!r} of yours.")
+        return one
+
+    @contextmanager
+    def _open(
+        self, conversation_id: str, asker: Asker
+    ) -> "Iterator[tuple[Store, SeekTools, Conversation]]":
+        """Open what a conversation may read and do, for the length of a block."""
+        with self._store() as store:
+            now = _loaded_of(store, conversation_id, asker)
+            with self._asking() as session, AnswerSources(self._loaded, self._environ) as sources:
+                tables = PersonsTables(session, store, sources, asker, conversation_id)
+                yield store, SeekTools(self._loaded, self._environ, tables, self._made), now
+
+    def _add(self, store: "Store", now: Conversation, events: Sequence[NewEvent]) -> None:
+        if events:
+            store.conversations.append(now.conversation_id, now.last, events)
+
+
+def _loaded_of(store: "Store", conversation_id: str, asker: Asker) -> Conversation:
+    """Return a conversation as its author may see it now."""
+    check_text("the conversation", conversation_id, QueryError)
+    saved = store.conversations.find(conversation_id)
+    if saved is None or saved.author != asker.name:
+        raise QueryError(f"There is no conversation {conversation_id[:40]!r} of yours.")
+    found = Conversation(saved, tuple(store.conversations.events(conversation_id)))
+    if asker.readers is None or not revoked(found, seen_tables(store, asker.readers)):
+        return found
+    return Conversation(saved, tuple(map(_without_cells, found.events)))
+
+
+def _without_cells(event: SavedEvent) -> SavedEvent:
+    data = dict(event.data)
+    if "outcome" in data and data.get("failed"):
+        data["outcome"] = "it did not do"
+    return replace(event, data=data, cells=None)
+
+
+def _interrupting(now: Conversation, told: str = "Stopped, since you changed the state.") -> Any:
+    """Return what ends a turn that somebody else may be conducting."""
+    return [closing(told)] if now.is_open else []
+
+
+def _statement(text: str) -> str:
+    check_text("the statement", text, QueryError)
+    flat = " ".join(text.split())
+    if not 1 <= len(flat) <= 1_000:
+        raise QueryError("A statement has 1 to 1,000 characters.")
+    return flat
+
+
+def wall_clock(at: float) -> str:
+    """Return a time as people write it, in UTC."""
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(at))

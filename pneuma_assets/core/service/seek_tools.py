@@ -1,0 +1,310 @@
+"""What a conversation may read and do, for one person, under the rights that they have now."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from pneuma_assets.core.access import Asker
+from pneuma_assets.core.answers.results import AnswerColumn, AnswerTable
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import ConfigError, PneumaError
+from pneuma_assets.core.index.base import IndexFilter
+from pneuma_assets.core.seek.conversation import Conversation, Kind, making
+from pneuma_assets.core.seek.materialize import materialize, probe, run_queries
+from pneuma_assets.core.seek.operators.registry import describe
+from pneuma_assets.core.seek.prompts import Shown
+from pneuma_assets.core.seek.results import Finding, Made, MakeBounds, QueryResult
+from pneuma_assets.core.seek.retrieve import (
+    MOST_FOUND,
+    Document,
+    KnowledgeRetriever,
+    WebRetriever,
+    alias,
+)
+from pneuma_assets.core.seek.skeptic.before import check
+from pneuma_assets.core.seek.state import Source, State
+from pneuma_assets.core.seek.untrusted import outside
+from pneuma_assets.core.service.answer_sources import AnswerSources
+from pneuma_assets.core.service.seek_files import OwnTable
+from pneuma_assets.core.service.seen import check_among, seen_tables
+from pneuma_assets.core.sources.base import StatementRows
+from pneuma_assets.core.tables import source_of
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.service.session import QuerySession
+    from pneuma_assets.core.store import Store
+
+_VALUES = 8
+"""Of a column that are shown."""
+_KEPT_BYTES = 256 << 20
+_SHOWN_DOCUMENTS = 20
+
+
+@dataclass
+class MadeTables:
+    """Tables that were made, kept in memory for the next query; for any number of threads."""
+
+    _kept: "OrderedDict[Any, Sequence[Made]]" = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def find(self, key: Any) -> Sequence[Made] | None:
+        """Return what is kept under a key."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def keep(self, key: Any, made: Sequence[Made]) -> None:
+        """Keep tables, and let go of those that were not used for longest."""
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > 1 and sum(map(_size, self._kept.values())) > _KEPT_BYTES:
+                self._kept.popitem(last=False)
+
+
+def _size(made: Sequence[Made]) -> int:
+    return sum(one.rows.nbytes for one in made)
+
+
+@dataclass
+class PersonsTables:
+    """The tables of a state as far as a person may read them (`Relations`)."""
+
+    session: "QuerySession"
+    store: "Store"
+    sources: AnswerSources
+    asker: Asker
+    conversation_id: str
+    _known: dict[str, AnswerTable] = field(default_factory=dict)
+    _own: dict[str, OwnTable] = field(default_factory=dict)
+
+    @cached_property
+    def seen(self) -> set[str]:
+        """The tables that they may see."""
+        return seen_tables(self.store, self.asker.readers)
+
+    @cached_property
+    def families(self) -> Mapping[str, tuple[str, ...]]:
+        """Of each table that is in a family the members that they may see, itself included."""
+        facts = self.store.access.of_tables()
+        named = {i: one.family for i, one in facts.items() if one.family and i in self.seen}
+        members: dict[str, list[str]] = {}
+        for table_id in sorted(named):
+            members.setdefault(named[table_id], []).append(table_id)
+        return {i: tuple(members[name]) for i, name in named.items() if len(members[name]) > 1}
+
+    def columns(self, source: Source) -> Sequence[AnswerColumn]:
+        """Return the columns that they may read."""
+        if source.file:
+            return self._file(source.file).columns
+        return self.sources.columns(self.table(source.table_ids[0]))
+
+    def rows(self, source: Source, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        """Yield the rows."""
+        if source.file:
+            yield from self._file(source.file).rows.select(list(columns)).to_batches()
+            return
+        for batch in self.sources.batches(self.table(source.table_ids[0])):
+            yield batch.select([one for one in columns if one in batch.schema.names])
+
+    def table(self, table_id: str) -> AnswerTable:
+        """Return a table; raises `ConfigError`, for a hidden one as for one that there is not."""
+        check_among(table_id, self.seen)
+        self.know([table_id])
+        if table_id not in self._known:
+            raise ConfigError(f"{table_id} cannot be read yet; run: pneuma-assets index")
+        return self._known[table_id]
+
+    def know(self, table_ids: Iterable[str]) -> Mapping[str, AnswerTable]:
+        """Read what is known of those of some tables that they may see; returns all known ones."""
+        news = [one for one in table_ids if one in self.seen and one not in self._known]
+        if news:
+            evidence = self.session.engine.ask(lambda engine: engine.evidence(news))
+            self._known |= self.sources.tables(evidence)
+        return self._known
+
+    def _file(self, name: str) -> OwnTable:
+        if name not in self._own:
+            data = self.store.conversations.file(self.conversation_id, name)
+            if data is None:
+                raise ConfigError(f"there is no file {name!r} in this conversation; add it again")
+            self._own[name] = OwnTable.unpacked(data)
+        return self._own[name]
+
+
+@dataclass
+class SeekTools:
+    """`core.seek.conductor.Tools` over a deployment."""
+
+    loaded: LoadedDeployment
+    environ: Mapping[str, str]
+    tables: PersonsTables
+    kept: MadeTables
+    bounds: MakeBounds = field(default_factory=MakeBounds)
+
+    def shown(self, conversation: Conversation) -> Shown:
+        """Return what may be shown of what was found and of the state's sources."""
+        model = self.loaded.deployment.seek.model
+        columns = {}
+        for source in conversation.state.sources:
+            try:
+                columns[source.name] = self.tables.columns(source)
+            except PneumaError:  # Whoever needs it is told; a prompt goes on with the others.
+                columns[source.name] = ()
+        found = alias(conversation.found)
+        latest = dict(list(found.items())[-_SHOWN_DOCUMENTS:])
+        known = self.tables.know(str(one["id"]) for one in found.values() if one["kind"] == "table")
+        said = {one.knowledge_id: one.text for one in self._statements()}
+        told = {name: _told(one, known, said) for name, one in latest.items()}
+        shown = {name: one for name, one in told.items() if one is not None}
+        return Shown(shown, columns, values=model is not None and model.shows_values)
+
+    def search(self, where: str, query: str, conversation: Conversation) -> Sequence[Document]:
+        """Retrieve documents."""
+        session = self.tables.session
+        if where == "tables":
+            readers = IndexFilter(readers=self.tables.asker.readers)
+            found = session.engine.ask(lambda e: e.ask(query, k=MOST_FOUND, where=readers))
+            families = self.tables.families
+            return [
+                Document(
+                    "table",
+                    one.table_id,
+                    one.family.name if one.family else "",
+                    tables=families.get(one.table_id, ()),
+                )
+                for one in found
+            ]
+        if where == "knowledge":
+            analyzer = session.engine.ask(lambda engine: engine.analyzer)
+            statements = self._statements()
+            return KnowledgeRetriever(statements, analyzer, self.tables.seen).search(query)
+        config = self.loaded.deployment.seek
+        token = self.environ.get(config.web_key_env) if config.web_key_env else None
+        said = [str(one.data["text"]) for one in conversation.of(Kind.PERSON)]
+        return WebRetriever(config.web, token, said).search(query)
+
+    def look(self, table_id: str) -> Mapping[str, Sequence[str]]:
+        """Return some values of each column of a table."""
+        table = self.tables.table(table_id)
+        return {
+            one.name: list(table.values(one.name).values())[:_VALUES] for one in table.columns[:60]
+        }
+
+    def probe(self, sql: str, state: State) -> StatementRows:
+        """Return the rows of a small query over the sources of a state."""
+        return probe(sql, state, self.tables)
+
+    def check(self, state: State) -> Sequence[Finding]:
+        """Return what rules find before anything is made."""
+        return check(state, self.tables)
+
+    def make(self, state: State, *, fresh: bool = False) -> Sequence[Made]:
+        """Make the target tables, or return them where nothing they are made of is another."""
+        ids = sorted({one for source in state.sources for one in source.table_ids})
+        for one in ids:
+            check_among(one, self.tables.seen)
+        versions = tuple((i, ref.version) for i, ref in self.tables.store.tables.refs(ids).items())
+        key = (self.tables.conversation_id, making(state), self.tables.asker.readers, versions)
+        made = None if fresh else self.kept.find(key)
+        if made is None:
+            made = tuple(materialize(state, self.tables, bounds=self.bounds))
+            self.kept.keep(key, made)
+        return made
+
+    def run(self, state: State) -> Sequence[QueryResult]:
+        """Run the queries over target tables, which are made where they are not there."""
+        made = {one.table: one.rows for one in self.make(state)}
+        most = self.loaded.deployment.seek.rows
+        return list(run_queries(state, made, bounds=self.bounds, most_rows=most))
+
+    def joins(self, state: State) -> Sequence[str]:
+        """Return by which columns the sources can be joined, a line each."""
+        names = {i: source.name for source in state.sources for i in source.table_ids}
+        edges = self.tables.store.joins.of_tables(sorted(names.keys() & self.tables.seen))
+        return [
+            " AND ".join(
+                f"{names[edge.table]}.{mine} = {names[edge.other]}.{theirs}"
+                for mine, theirs in zip(edge.columns, edge.other_columns, strict=True)
+            )
+            for edge in edges
+            if {edge.table, edge.other} <= names.keys() & self.tables.seen
+        ]
+
+    def places(self, state: State) -> Mapping[str, str]:
+        """Return what a script selects from for each table and file of a state.
+
+        Where files lie is told to who may see all; to others they lie as their ids say.
+        """
+        ids = {one for source in state.sources for one in source.table_ids}
+        for one in ids:
+            check_among(one, self.tables.seen)
+        configs = {one.name: one for one in self.loaded.deployment.sources}
+        found = {one.file: f"'{one.file}'" for one in state.sources if one.file}
+        for table_id, ref in self.tables.store.tables.refs(sorted(ids)).items():
+            config = configs.get(source_of(table_id))
+            place = ""
+            if config is not None and self.tables.asker.readers is None:
+                place = (
+                    config.resolved(self.loaded.base)
+                    .address_of(table_id, ref.location, ref.format)
+                    .name
+                )
+            found[table_id] = _selected(place or f"{table_id}.{ref.format}", ref.format)
+        return found
+
+    def operators(self) -> str:
+        """Return what the materializer's role is told of operators."""
+        return describe()
+
+    def _statements(self) -> Sequence[Any]:
+        seen = self.tables.seen
+        return [one for one in self.tables.store.knowledge.all() if set(one.tables) <= seen]
+
+
+def _told(
+    found: Mapping[str, Any], known: Mapping[str, AnswerTable], said: Mapping[str, str]
+) -> Mapping[str, Any] | None:
+    """Return what a prompt says of a document; None where it is not there any more."""
+    if found["kind"] == "web":
+        return {"web": outside(found["id"], 200), "text": outside(found.get("text", ""), 500)}
+    if found["kind"] == "knowledge":
+        text = said.get(found["id"])
+        return None if text is None else {"said before": outside(text, 500)}
+    table = known.get(found["id"])
+    if table is None:
+        return None
+    columns = [outside(f"{one.name} {one.type}", 100) for one in table.columns[:40]]
+    told: dict[str, Any] = {"table": outside(table.table_id, 200), "rows": table.rows}
+    if members := found.get("tables"):
+        told |= {"family": outside(found.get("title", ""), 200), "members": len(members)}
+    return {**told, "columns": columns}
+
+
+_READING = {"csv": "read_csv", "tsv": "read_csv", "parquet": "read_parquet", "jsonl": "read_json"}
+
+
+def _selected(place: str, format_: str) -> str:
+    """Return what DuckDB selects from: a file, or a table of a database that is attached."""
+    quoted = place.replace("'", "''")
+    if format_ in _READING:
+        return f"{_READING[format_]}('{quoted}')"
+    parts = place.removesuffix(f".{format_}").split("/")[-2:]
+    return ".".join('"{}"'.format(one.replace('"', '""')) for one in parts)
+
+
+def revoked(conversation: Conversation, seen: Collection[str]) -> bool:
+    """Tell whether a conversation speaks of tables that its author may not see now."""
+    used = {
+        one
+        for version in conversation.versions
+        for source in version.state.sources
+        for one in source.table_ids
+    }
+    found = {str(one["id"]) for one in conversation.found if one["kind"] == "table"}
+    return not (used | found) <= set(seen)

@@ -1,0 +1,474 @@
+"""Conversations over a real lake, with a scripted model behind a real endpoint, or with none."""
+
+import pytest
+
+from pneuma_assets.core.access import Asker
+from pneuma_assets.core.errors import ConfigError, PneumaError, QueryError, TableReadError
+from pneuma_assets.core.seek.conversation import Kind, NothingToUndoError
+from pneuma_assets.core.seek.state import StateInvalidError
+from pneuma_assets.core.store.conversations import ConversationChangedError
+from tests.support.scripted_model import act, say, scripted_model
+from tests.support.seek_lake import (
+    ALL,
+    ANA,
+    BO,
+    CHANGE,
+    EXPECTED,
+    FOUND,
+    STATE,
+    STEPS,
+    actions,
+    deploy,
+    kinds,
+    model_at,
+    opened,
+)
+
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
+NEED = "What impact will tariffs have on our purchases?"
+PLAN = [FOUND, CHANGE, say("Shall I materialize T?", questions=["Shall I materialize T?"])]
+MAKE = [act("materialize"), STEPS, act("run"), say("It costs more.", next_steps=["By country"])]
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory, small_encoder, read_here):
+    return deploy(tmp_path_factory.mktemp("seek"))
+
+
+@pytest.fixture
+def talk(lake):
+    """Have a conversation: each text is a turn, said to a model of this script."""
+
+    def have(script, *texts, asker=ANA, **seek):
+        with scripted_model(*script) as (endpoint, said):
+            with opened(lake, model_at(endpoint.url, **seek)) as workspace:
+                begun = workspace.seek.start(asker).conversation_id
+                for text in texts:
+                    list(workspace.seek.say(begun, text, asker))
+                found = workspace.seek.get(begun, asker)
+            return found, said
+
+    return have
+
+
+def test_a_need_is_worked_out_proposed_agreed_to_made_and_reported(talk):
+    found, said = talk([*PLAN, *MAKE], NEED, "Yes, go ahead.")
+    assert [a for a, _ in actions(found)] == ["search", "change", "materialize", "run"]
+    assert not any(failed for _, failed in actions(found))
+    assert found.shown(Kind.RESULT).cells["rows"] == {"more": [[EXPECTED]]}
+    assert found.shown(Kind.MADE).data["tables"][0]["rows"] == 8
+    assert [one.by for one in found.versions[1:]] == ["model m", "model m"]
+    assert found.state.tables[0].steps[0].code == STEPS["steps"][0]["code"]
+    assert found.spent.requests == 7
+    assert (found.spent.read, found.spent.written) == (700, 70)
+    assert not found.is_open
+    assert found.saved.title == NEED
+    assert "DATA" in said.prompts[1]
+    assert "purchases" in said.prompts[1]
+    assert said.lines == []
+
+
+def test_nothing_is_made_before_the_person_agrees_whatever_the_model_wants(talk):
+    script = [FOUND, CHANGE, act("materialize"), act("materialize"), say()]
+    found, _ = talk(script, NEED)
+    assert Kind.MADE not in kinds(found)
+    assert actions(found)[2:] == [("unreadable", "shape")]
+    assert "form" in found.events[-1].data["text"]
+    found, _ = talk([FOUND, CHANGE, act("materialize"), STEPS, say()], NEED, confirm=False)
+    assert Kind.MADE in kinds(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_agreed"),
+    [
+        ("Yes!", True),
+        ("ok, go ahead, please", True),
+        ("yes, but only for Germany", False),
+        ("no", False),
+        ("materialize it", True),
+        ("", False),
+    ],
+)
+def test_a_yes_is_nothing_but_a_yes(text, is_agreed):
+    from pneuma_assets.core.seek.conversation import agrees
+
+    assert agrees(text) is is_agreed
+
+
+def test_who_changes_what_was_agreed_to_has_to_ask_again(talk):
+    other = {**CHANGE["next"], "tables": [{"name": "costs", "columns": [{"name": "item"}]}]}
+    script = [*PLAN, {"next": other}, act("materialize"), say("Agree again?")]
+    found, _ = talk(script, NEED, "yes")
+    assert Kind.MADE not in kinds(found)
+
+
+def test_queries_wait_for_their_tables(talk):
+    found, said = talk([FOUND, CHANGE, act("run"), say()], NEED)
+    assert actions(found)[-1] == ("unreadable", "shape")
+    assert Kind.RESULT not in kinds(found)
+    assert "run" not in said.prompts[2].splitlines()[-1]
+
+
+@pytest.mark.parametrize("i", [1, 3, 5])
+def test_after_so_many_actions_it_has_to_write(talk, i):
+    script = [act("think", text="Hm.")] * i + [say("Written.")]
+    found, said = talk(script, NEED, actions=i)
+    assert found.events[-1].data["text"] == "Written."
+    assert "the action message" in said.prompts[-1]
+    found, _ = talk([act("think", text="Hm.")] * 9, NEED, actions=i)
+    assert len(actions(found)) == i
+    assert found.events[-1].data["by"] == "system"
+
+
+FAULTS = {
+    "unknown table": (
+        [FOUND, act("change", sources=[{"name": "x", "of": ["lake/none"]}]), say()],
+        ("change", "error"),
+        "unknown table",
+    ),
+    "table of others": (
+        [FOUND, act("change", sources=[{"name": "x", "of": ["pay/staff/salaries"]}]), say()],
+        ("change", "error"),
+        "unknown table",
+    ),
+    "table that was not found": (
+        [act("change", sources=[{"name": "x", "of": ["lake/trade/tariffs"]}]), say()],
+        ("change", "error"),
+        "unknown table",
+    ),
+    "state that cannot be": (
+        [
+            act("change", tables=[{"name": "a", "columns": [{"name": "x"}, {"name": "X"}]}]),
+            say(),
+        ],
+        ("change", "error"),
+        "twice",
+    ),
+    "SQL error": (
+        [FOUND, CHANGE, act("probe", sql="SELECT nothing FROM purchases"), say()],
+        ("probe", "error"),
+        "nothing",
+    ),
+    "statement that writes": (
+        [FOUND, CHANGE, act("probe", sql="DROP TABLE purchases"), say()],
+        ("probe", "error"),
+        "query",
+    ),
+    "table that is no source": (
+        [FOUND, CHANGE, act("probe", sql="SELECT * FROM salaries"), say()],
+        ("probe", "error"),
+        "salaries",
+    ),
+    "web that is off": (
+        [act("search", query="tariffs", where="web"), say()],
+        ("search", "error"),
+        "seek.web",
+    ),
+    "broken JSON": (["this is no JSON", say()], ("unreadable", "shape"), "JSON"),
+    "unknown action": ([act("delete"), say()], ("unreadable", "shape"), "delete"),
+    "more than it may say": (
+        [act("think", text="x", confirmed=True), say()],
+        ("unreadable", "shape"),
+        "confirmed",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_told_to_the_model_and_the_turn_goes_on(talk, fault):
+    script, failed, told = FAULTS[fault]
+    found, said = talk(script, NEED)
+    event = [one for one in found.events if one.kind == Kind.ACTION][-1]
+    assert (event.data["action"]["action"], event.data["failed"]) == failed
+    assert told in event.data["outcome"]
+    assert told in said.prompts[-1]
+    assert found.events[-1].data["text"] == "Here it is."
+
+
+@pytest.mark.parametrize("broken", ["no", '{"next": 1}', "{" * 5_000, '{"next": {"action": []}}'])
+def test_a_model_that_breaks_the_form_twice_ends_the_turn_and_nothing_else(talk, broken):
+    found, said = talk([broken, broken, say()], NEED)
+    assert (len(said.lines), len(actions(found))) == (1, 1)
+    assert found.events[-1].data["by"] == "system"
+    assert not found.is_open
+
+
+def test_an_endpoint_that_is_away_is_told_and_the_state_is_kept(talk, monkeypatch):
+    monkeypatch.setattr("pneuma_assets.core.models.language.openai._RETRIES", 0)
+    monkeypatch.setattr(
+        "pneuma_assets.core.models.language.openai.OpenAIModel.__init__.__kwdefaults__",
+        {"concurrency": 32, "timeout_seconds": 5.0, "retries": 0},
+    )
+    found, _ = talk([FOUND, CHANGE, 500], NEED)
+    assert "does not answer" in found.events[-1].data["text"]
+    assert found.state.table("costs") is not None
+    assert not found.is_open
+
+
+def test_endpoints_without_json_schemas_are_asked_by_a_tool_call_and_then_in_words(lake):
+    def reply(body):
+        heard.append(body)
+        if "response_format" in body or ("tools" in body and not takes_tools):
+            return 400, {"error": {"message": "unknown option"}}
+        status, answer = completion(json.dumps(say("By words.")))
+        if "tools" in body:
+            call = {"name": "reply", "arguments": json.dumps(say("By a tool."))}
+            message = answer["choices"][0]["message"]
+            message["tool_calls"] = [{"id": "1", "type": "function", "function": call}]
+            message["content"] = None
+        return status, answer
+
+    import json
+
+    from tests.support.recording_endpoint import completion, serving
+
+    for takes_tools, told in ((True, "By a tool."), (False, "By words.")):
+        heard = []
+        with serving(reply) as endpoint, opened(lake, model_at(endpoint.url)) as workspace:
+            begun = workspace.seek.start(ANA).conversation_id
+            for _ in range(2):
+                *_, last = workspace.seek.say(begun, NEED, ANA)
+                assert last.data["text"] == told
+        assert len(heard) == (3 if takes_tools else 4), "what it takes is remembered"
+
+
+@pytest.mark.slow
+def test_a_value_that_no_cell_has_is_told_before_it_is_filtered_by(talk):
+    code = STEPS["steps"][0]["code"] + " WHERE p.country = 'Germany'"
+    steps = {"steps": [{**STEPS["steps"][0], "code": code}]}
+    script = [*PLAN, act("materialize"), steps, act("materialize"), act("run"), say()]
+    found, _ = talk(script, NEED, "yes")
+    assert actions(found)[2:4] == [("materialize", "unseen"), ("materialize", "")]
+    assert "Germany" in str(found.events[-1].data["caveats"])
+
+
+@pytest.mark.slow
+def test_steps_that_do_not_do_are_written_anew_a_few_times(talk):
+    wrong = {"steps": [{**STEPS["steps"][0], "code": "SELECT item FROM purchases"}]}
+    found, said = talk([*PLAN, act("materialize"), wrong, STEPS, say()], NEED, "yes")
+    assert Kind.MADE in kinds(found)
+    assert "previous_tariff" in said.prompts[-2]
+    found, _ = talk([*PLAN, act("materialize"), wrong, wrong, "no", say()], NEED, "yes")
+    assert actions(found)[-1] == ("materialize", "error")
+    assert Kind.MADE not in kinds(found)
+
+
+@pytest.mark.parametrize(
+    ("seek", "budget"),
+    [
+        ({"requests": 2}, "requests"),
+        ({"tokens": 1_000}, "tokens"),
+        ({"cost": 0.1, "read_price": 1_000.0}, "money"),
+        ({"seconds": 1e-9}, "time"),
+    ],
+)
+def test_a_budget_that_is_used_up_ends_the_turn_until_another_is_granted(lake, seek, budget):
+    thoughts = [act("think", text="Hm.")] * 30
+    with (
+        scripted_model(*thoughts) as (endpoint, _),
+        opened(lake, model_at(endpoint.url, actions=20, **seek)) as workspace,
+    ):
+        begun = workspace.seek.start(ANA).conversation_id
+        *_, last = workspace.seek.say(begun, NEED, ANA)
+        assert f"budget of {budget}" in last.data["text"]
+        done = len(actions(workspace.seek.get(begun, ANA)))
+        assert done == {"requests": 2, "tokens": 10, "money": 1, "time": 1}[budget]
+        list(workspace.seek.say(begun, "More?", ANA))
+        assert len(actions(workspace.seek.get(begun, ANA))) == done
+        workspace.seek.grant(begun, ANA)
+        list(workspace.seek.say(begun, "And now?", ANA))
+        assert len(actions(workspace.seek.get(begun, ANA))) > done
+
+
+def test_a_family_is_one_table_to_the_conversation(talk):
+    def whole(prompt):
+        import json
+
+        shown = [json.loads(line) for line in prompt.splitlines() if line.startswith('{"id"')]
+        name = next(one["id"] for one in shown if one.get("members") == 3)
+        return act("change", sources=[{"name": "beaches", "of": [name]}])
+
+    found, _ = talk([act("search", query="testing of beaches"), whole, say()], "Beaches?")
+    assert len(found.state.sources[0].table_ids) == 3
+
+
+def test_a_conversation_is_its_authors_and_nobody_elses(lake):
+    with opened(lake) as workspace:
+        seek = workspace.seek
+        begun = seek.start(ANA, "Mine").conversation_id
+        calls = {
+            "get": seek.get, "undo": seek.undo, "materialize": seek.materialize, "run": seek.run,
+            "accept": seek.accept, "tables": seek.tables, "script": seek.script,
+            "delete": seek.delete, "cancel": seek.cancel, "grant": seek.grant,
+        }  # fmt: skip
+        for call in calls.values():
+            for other in (BO, ALL):
+                with pytest.raises(QueryError) as refused:
+                    call(begun, other)
+                with pytest.raises(QueryError) as unknown:
+                    call("0" * 16, other)
+                assert str(refused.value).replace(begun, "ID") == str(unknown.value).replace(
+                    "0" * 16, "ID"
+                )
+        with pytest.raises(QueryError):
+            seek.say(begun, "Hello", BO)
+        with pytest.raises(QueryError):
+            seek.edit(begun, STATE, BO)
+        with pytest.raises(QueryError):
+            seek.add_file(begun, "a.csv", b"a\n1\n", BO)
+        assert begun not in [one.conversation_id for one in seek.list(BO)]
+        assert begun in [one.conversation_id for one in seek.list(ANA)]
+
+
+def test_a_table_that_is_taken_away_between_turns_is_unknown_and_its_rows_are_gone(lake):
+    hr = Asker("ana", ("buyers", "hr"))
+    state = {
+        "sources": [{"name": "pay", "table_ids": ["pay/staff/salaries"]}],
+        "tables": [{
+            "name": "all_pay", "columns": [{"name": "salary", "type": "integer"}],
+            "steps": [{"operator": "sql", "reads": ["pay"], "makes": "all_pay",
+                       "code": "SELECT salary FROM pay"}],
+        }],
+    }  # fmt: skip
+    with opened(lake) as workspace:
+        begun = workspace.seek.start(hr, "Pay").conversation_id
+        workspace.seek.edit(begun, state, hr)
+        made = workspace.seek.materialize(begun, hr)
+        assert "91234" in str(made.shown(Kind.MADE).cells)
+        for call in (workspace.seek.materialize, workspace.seek.run, workspace.seek.tables):
+            with pytest.raises(ConfigError, match="unknown table"):
+                call(begun, ANA)
+        assert "91234" not in str(workspace.seek.get(begun, ANA).to_dict())
+        assert "91234" in str(workspace.seek.get(begun, hr).to_dict())
+
+
+def test_a_person_edits_makes_runs_undoes_and_accepts_without_a_model(lake):
+    with opened(lake) as workspace:
+        seek = workspace.seek
+        begun = seek.start(ANA, "By hand").conversation_id
+        with pytest.raises(StateInvalidError):
+            seek.edit(begun, {"tables": [{"name": "no name"}]}, ANA)
+        with pytest.raises(NothingToUndoError):
+            seek.undo(begun, ANA)
+        with pytest.raises(QueryError):
+            seek.accept(begun, ANA)
+        seek.edit(begun, STATE, ANA)
+        assert seek.edit(begun, STATE, ANA).version.number == 1, "nothing is another"
+        found = seek.run(begun, ANA)
+        assert found.shown(Kind.RESULT).cells["rows"] == {"more": [[EXPECTED]]}
+        assert found.is_agreed
+        other = {**STATE, "queries": [{"name": "count", "sql": "SELECT count(*) FROM costs"}]}
+        found = seek.edit(begun, other, ANA)
+        assert found.shown(Kind.RESULT) is None
+        assert found.shown(Kind.MADE) is not None, "T is as it was"
+        assert seek.run(begun, ANA).shown(Kind.RESULT).cells["rows"] == {"count": [[8]]}
+        found = seek.undo(begun, ANA)
+        assert found.state.queries[0].name == "more"
+        assert seek.undo(begun, ANA).state.tables == ()
+        with pytest.raises(NothingToUndoError):
+            seek.undo(begun, ANA)
+        seek.edit(begun, STATE, ANA)
+        assert seek.accept(begun, ANA).accepted is not None
+        assert seek.edit(begun, other, ANA).accepted is None
+        assert seek.tables(begun, ANA)["costs"].num_rows == 8
+        seek.rename(begun, "Other", ANA)
+        assert seek.get(begun, ANA).saved.title == "Other"
+        seek.delete(begun, ANA)
+        with pytest.raises(QueryError):
+            seek.get(begun, ANA)
+
+
+def test_a_person_s_file_is_a_table_of_the_conversation_and_of_no_other(lake):
+    rates = b"country;rate\nDE;0,5\nFR;1,5\n"
+    with opened(lake, {"file_megabytes": 1}) as workspace:
+        seek = workspace.seek
+        begun = seek.start(ANA, "Mine").conversation_id
+        found = seek.add_file(begun, "my rates.csv", b"country,rate\nDE,0.5\nFR,1.5\n", ANA)
+        assert found.state.sources[0].name == "file_my_rates"
+        step = {"operator": "sql", "reads": ["file_my_rates"], "makes": "mine",
+                "code": "SELECT country, rate FROM file_my_rates"}  # fmt: skip
+        table = {"name": "mine", "steps": [step],
+                 "columns": [{"name": "country"}, {"name": "rate", "type": "number"}]}  # fmt: skip
+        state = found.to_dict()["state"] | {"tables": [table]}
+        seek.edit(begun, state, ANA)
+        made = seek.tables(begun, ANA)["mine"]
+        assert made.column("rate").to_pylist() == [0.5, 1.5]
+        other = seek.start(ANA, "Another").conversation_id
+        seek.edit(other, state, ANA)
+        with pytest.raises(PneumaError, match="no file"):
+            seek.materialize(other, ANA)
+        for name, data in {
+            "../a.csv": rates, "a.sqlite": rates, "a.csv": b"x" * 1_000_001, "b.parquet": b"no",
+            "": rates, "c.csv": b"",
+        }.items():  # fmt: skip
+            with pytest.raises((ConfigError, TableReadError)):
+                seek.add_file(begun, name, data, ANA)
+
+
+def test_what_is_said_again_with_the_same_key_is_not_said_twice(lake):
+    with (
+        scripted_model(say("One."), say("Two.")) as (endpoint, script),
+        opened(lake, model_at(endpoint.url)) as workspace,
+    ):
+        begun = workspace.seek.start(ANA).conversation_id
+        for _ in range(3):
+            list(workspace.seek.say(begun, NEED, ANA, key="k1"))
+        assert kinds(workspace.seek.get(begun, ANA)) == ["person", "assistant"]
+        assert len(script.lines) == 1
+
+
+def test_a_person_s_act_ends_a_turn_that_somebody_else_conducts(lake):
+    acts = []
+
+    def interrupt(_):
+        acts.append(workspace.seek.cancel(begun, ANA))
+        return act("think", text="Too late.")
+
+    with (
+        scripted_model(act("think", text="Hm."), interrupt, say()) as (endpoint, script),
+        opened(lake, model_at(endpoint.url)) as workspace,
+    ):
+        begun = workspace.seek.start(ANA).conversation_id
+        with pytest.raises(ConversationChangedError):
+            list(workspace.seek.say(begun, NEED, ANA))
+        found = workspace.seek.get(begun, ANA)
+    assert kinds(found) == ["person", "action", "assistant"]
+    assert found.events[-1].data["text"] == "Stopped."
+    assert len(script.lines) == 1
+
+
+def test_knowledge_is_shared_found_shown_corrected_and_forgotten(talk, lake):
+    with opened(lake) as workspace:
+        seek = workspace.seek
+        begun = seek.start(ANA, "Tariffs").conversation_id
+        seek.edit(begun, STATE, ANA)
+        known = seek.share(begun, "Tariffs count direct and indirect ones.", ANA)
+        assert [one.knowledge_id for one in seek.knowledge(BO)] == [known]
+        assert seek.knowledge(Asker("eve", ("none",))), "the lake is everybody's"
+        with pytest.raises(QueryError):
+            seek.forget_knowledge(known, BO)
+        with pytest.raises(QueryError):
+            seek.correct_knowledge(known, "Wrong.", BO)
+    script = [act("search", query="indirect tariffs", where="knowledge"), say()]
+    found, said = talk(script, NEED, asker=BO)
+    assert found.events[1].data["found"] == [{"kind": "knowledge", "id": known}]
+    assert "direct and indirect" in said.prompts[1]
+    with opened(lake) as workspace:
+        workspace.seek.correct_knowledge(known, "Tariffs count direct ones.", ANA)
+        workspace.seek.document_knowledge(known, ANA)
+        assert workspace.contexts("lake/trade/tariffs")[0].text == "Tariffs count direct ones."
+        workspace.seek.forget_knowledge(known, ANA)
+        assert workspace.seek.knowledge(ALL) == []
+
+
+def test_an_endpoint_that_may_see_no_values_sees_none(lake):
+    script = [FOUND, CHANGE, act("look", table="t1"), act("probe", sql="SELECT * FROM purchases")]
+    with scripted_model(*script, say()) as (endpoint, _):
+        seek = model_at(endpoint.url)
+        seek["model"]["send_values"] = False
+        with opened(lake, seek) as workspace:
+            begun = workspace.seek.start(ANA).conversation_id
+            list(workspace.seek.say(begun, NEED, ANA))
+            shown = workspace.seek.get(begun, ANA)
+        assert b"supplier 3" not in endpoint.said
+    assert "supplier 3" in str(shown.to_dict()), "the person sees it"
