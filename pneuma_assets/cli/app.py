@@ -22,6 +22,7 @@ from pneuma_assets.cli.mcp import mcp
 from pneuma_assets.cli.measure import app as bench_app
 from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption, command
 from pneuma_assets.cli.search import search
+from pneuma_assets.cli.seek import app as seek_app
 from pneuma_assets.cli.serve import serve
 from pneuma_assets.cli.status import sources, status
 
@@ -43,6 +44,7 @@ for run in _COMMANDS:
 app.add_typer(context_app, name="context")
 app.add_typer(bench_app, name="bench")
 app.add_typer(config_app, name="config")
+app.add_typer(seek_app, name="seek")
 app.add_typer(keys_app, name="keys")
 
 

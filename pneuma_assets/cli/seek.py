@@ -1,0 +1,365 @@
+"""`pneuma-assets seek`: conversations that end in the table somebody needed."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pneuma_assets.cli.errors import UsageError
+from pneuma_assets.cli.options import AuthorOption, JsonOption, ReadersOption, command, read_input
+from pneuma_assets.cli.output import (
+    counted,
+    print_indented,
+    print_json,
+    print_line,
+    print_table,
+    showing_progress,
+)
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.access import Asker
+    from pneuma_assets.core.seek.conversation import Conversation
+    from pneuma_assets.workspace import Workspace
+
+app = typer.Typer(
+    rich_markup_mode=None, help="Work out which table you need, in a conversation, and make it."
+)
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="As `seek list` shows it.")]
+_MOST_STATE = 300_000
+_CELL = 40
+_LINES = 60
+
+
+def _asker(author: str | None, readers: list[str] | None) -> "Asker":
+    from pneuma_assets.core.access import Asker
+    from pneuma_assets.core.service.describe import author_of
+
+    return Asker(author_of(author), None if readers is None else tuple(readers))
+
+
+@app.command(name="list")
+@command
+def list_(
+    workspace: "Workspace",
+    author: AuthorOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List your conversations, the latest first."""
+    from pneuma_assets.core.service.seek import wall_clock
+
+    found = workspace.seek.list(_asker(author, None))
+    if as_json:
+        print_json(found)
+        return
+    rows = [[one.conversation_id, wall_clock(one.updated_at), one.title] for one in found]
+    print_table(["id", "last", "title"], rows) if rows else print_line("No conversations.")
+
+
+@app.command()
+@command
+def start(
+    workspace: "Workspace",
+    text: Annotated[list[str] | None, typer.Argument(help="What you need to know.")] = None,
+    title: Annotated[str, typer.Option(metavar="TEXT", help="What it is called.")] = "",
+    author: AuthorOption = None,
+    readers: ReadersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Begin a conversation, with its first words or a title alone."""
+    asker = _asker(author, readers)
+    begun = workspace.seek.start(asker, title).conversation_id
+    if text:
+        _turn(workspace.seek.say(begun, " ".join(text), asker))
+    _show(workspace.seek.get(begun, asker), as_json=as_json)
+
+
+@app.command()
+@command
+def say(
+    workspace: "Workspace",
+    conversation: Id,
+    text: Annotated[list[str] | None, typer.Argument(help="Your words; none: go on.")] = None,
+    agree: Annotated[
+        bool | None, typer.Option("--agree/--no-agree", help="Whether you agree to T as it is.")
+    ] = None,
+    author: AuthorOption = None,
+    readers: ReadersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say something, or without words go on with a turn that was cut off."""
+    asker = _asker(author, readers)
+    if text:
+        _turn(workspace.seek.say(conversation, " ".join(text), asker, agreed=agree))
+    else:
+        _turn(workspace.seek.resume(conversation, asker))
+    _show(workspace.seek.get(conversation, asker), as_json=as_json)
+
+
+@app.command()
+@command
+def show(
+    workspace: "Workspace",
+    conversation: Id,
+    versions: Annotated[
+        bool, typer.Option("--versions", help="What each version of the state changed.")
+    ] = False,
+    author: AuthorOption = None,
+    readers: ReadersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what was said last, the state, and what was made."""
+    found = workspace.seek.get(conversation, _asker(author, readers))
+    if versions and not as_json:
+        _show_versions(found)
+    else:
+        _show(found, as_json=as_json)
+
+
+@app.command()
+@command
+def edit(
+    workspace: "Workspace",
+    conversation: Id,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The state as JSON; - for input.")],
+    author: AuthorOption = None,
+    readers: ReadersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let the state be what a file says; `seek export --what state` writes it."""
+    name, data = read_input(file, _MOST_STATE, "FILE")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise UsageError(f"{name} is not UTF-8") from None
+    asker = _asker(author, readers)
+    _show(workspace.seek.edit(conversation, text, asker), as_json=as_json)
+
+
+@app.command()
+@command
+def add(
+    workspace: "Workspace",
+    conversation: Id,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, JSON Lines or Parquet.")],
+    author: AuthorOption = None,
+    readers: ReadersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Add a file of your own as a source of the state."""
+    most = workspace.loaded.deployment.seek.file_megabytes * 1_000_000
+    _, data = read_input(file, most, "FILE")
+    found = workspace.seek.add_file(conversation, file.name, data, _asker(author, readers))
+    _show(found, as_json=as_json)
+
+
+def _plain(name: str, help_: str) -> None:
+    """Add a command that calls the method of `Workspace.seek` of its name, and shows the result."""
+
+    def run(
+        workspace: "Workspace",
+        conversation: Id,
+        author: AuthorOption = None,
+        readers: ReadersOption = None,
+        as_json: JsonOption = False,
+    ) -> None:
+        with showing_progress(lasting=False):
+            found = getattr(workspace.seek, name)(conversation, _asker(author, readers))
+        _show(found, as_json=as_json)
+
+    run.__name__, run.__doc__ = name, help_
+    app.command(name=name)(command(run))
+
+
+for _name, _help in {
+    "undo": "Take the last change of the state back.",
+    "materialize": "Make the tables of T, from what their sources hold now.",
+    "run": "Run the queries of Q; T is made before where it is not.",
+    "accept": "Say that the state as it is now is what you needed.",
+    "cancel": "End a turn that another process is at.",
+}.items():
+    _plain(_name, _help)
+
+
+@app.command()
+@command
+def export(
+    workspace: "Workspace",
+    conversation: Id,
+    what: Annotated[
+        str, typer.Option(metavar="WHAT", help="state, script, conversation, or a table's name.")
+    ] = "conversation",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Else standard output.")
+    ] = None,
+    author: AuthorOption = None,
+    readers: ReadersOption = None,
+) -> None:
+    """Write the state, a script that makes it all, everything as JSON, or a table of T as CSV.
+
+    A table is written as Parquet where FILE ends so.
+    """
+    asker = _asker(author, readers)
+    if what in ("state", "conversation"):
+        found = workspace.seek.get(conversation, asker)
+        _write(_json(found.to_dict()["state"] if what == "state" else found.to_dict()), output)
+    elif what == "script":
+        _write(workspace.seek.script(conversation, asker).encode(), output)
+    else:
+        tables = workspace.seek.tables(conversation, asker)
+        if what not in tables:
+            raise UsageError(f"no table {what!r}; there are: {', '.join(tables) or 'none'}")
+        is_parquet = output is not None and output.suffix == ".parquet"
+        _write(_packed(tables[what], parquet=is_parquet), output)
+
+
+@app.command()
+@command
+def rename(
+    workspace: "Workspace",
+    conversation: Id,
+    title: Annotated[str, typer.Argument(metavar="TITLE")],
+    author: AuthorOption = None,
+) -> None:
+    """Call a conversation otherwise."""
+    workspace.seek.rename(conversation, title, _asker(author, None))
+    print_line("renamed")
+
+
+@app.command()
+@command
+def delete(workspace: "Workspace", conversation: Id, author: AuthorOption = None) -> None:
+    """Forget a conversation, with its files; it cannot be brought back."""
+    workspace.seek.delete(conversation, _asker(author, None))
+    print_line("deleted")
+
+
+@app.command()
+@command
+def knowledge(
+    workspace: "Workspace",
+    conversation: Annotated[
+        str | None, typer.Option("--from", metavar="ID", help="Share a statement of this one.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(metavar="TEXT", help="What it says.")] = None,
+    correct: Annotated[str | None, typer.Option(metavar="KEY", help="Let it say TEXT.")] = None,
+    forget: Annotated[str | None, typer.Option(metavar="KEY", help="Forget it.")] = None,
+    document: Annotated[
+        str | None, typer.Option(metavar="KEY", help="Make it a document of its tables.")
+    ] = None,
+    author: AuthorOption = None,
+    readers: ReadersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what people shared from conversations; share, correct or forget a statement."""
+    asker, seek = _asker(author, readers), workspace.seek
+    if (conversation is None and correct is None) != (text is None):
+        raise UsageError("--text goes with --from or --correct")
+    if conversation is not None and text is not None:
+        print_line(f"shared as {seek.share(conversation, text, asker)}")
+    elif correct is not None and text is not None:
+        seek.correct_knowledge(correct, text, asker)
+    elif forget is not None:
+        seek.forget_knowledge(forget, asker)
+    elif document is not None:
+        seek.document_knowledge(document, asker)
+    elif as_json:
+        print_json(seek.knowledge(asker))
+    else:
+        rows = [[k.knowledge_id, k.author, k.text] for k in seek.knowledge(asker)]
+        print_table(["key", "by", "says"], rows) if rows else print_line("Nothing was shared.")
+
+
+def _turn(events: Any) -> None:
+    """Take a turn to its end, telling on standard error what is done."""
+    for event in events:
+        action = event.data.get("action")
+        if action is not None:
+            from pneuma_assets.core.text.safe import printable
+
+            told = f"{action.get('action')}: {event.data.get('outcome', '')}"
+            print(printable(told)[:200], file=sys.stderr)  # noqa: T201
+
+
+def _show(found: "Conversation", *, as_json: bool) -> None:
+    from pneuma_assets.core.seek.conversation import Kind
+
+    if as_json:
+        print_json(found.to_dict())
+        return
+    print_line(f"{found.conversation_id}  {found.saved.title}")
+    said = [*found.of(Kind.ASSISTANT)][-1:]
+    for one in said:
+        print_indented(str(one.data.get("text", "")), margin=0, most_lines=_LINES)
+        for name in ("questions", "next_steps", "caveats"):
+            for line in one.data.get(name, ()):
+                print_indented(f"- {line}", margin=2, most_lines=4)
+    for number, line in enumerate(_state_lines(found)):
+        if number < _LINES:
+            print_indented(line, margin=2, most_lines=3)
+    for kind in (Kind.MADE, Kind.RESULT):
+        if (event := found.shown(kind)) is not None:
+            _show_rows(event.data, event.cells or {})
+    if found.is_open:
+        print_line("The last turn has no answer yet: pneuma-assets seek say ID goes on.")
+
+
+def _state_lines(found: "Conversation") -> list[str]:
+    from pneuma_assets.core.seek.state import State, difference
+
+    return [line[1:] for line in difference(State(), found.state)]
+
+
+def _show_versions(found: "Conversation") -> None:
+    from pneuma_assets.core.seek.state import difference
+
+    for one in found.versions[1:]:
+        print_line(f"version {one.number} by {one.by}: {one.reason}")
+        for line in difference(found.versions[one.before].state, one.state):
+            print_indented(line, margin=2, most_lines=3)
+
+
+def _show_rows(data: Any, cells: Any) -> None:
+    """Print what was made or what queries gave, with findings."""
+    parts = [(one, cells.get("samples", {})) for one in data.get("tables", ())]
+    parts += [(one, cells.get("rows", {})) for one in data.get("queries", ())]
+    for one, rows in parts:
+        more = " and more" if one.get("more") else ""
+        print_line(f"{one['name']}: {counted(one['rows'], 'row', 'rows')}{more}")
+        if shown := rows.get(one["name"]):
+            text = [["" if c is None else str(c)[:_CELL] for c in row] for row in shown]
+            print_table(one["columns"], text)
+    for finding in cells.get("findings", ()):
+        told = f"{finding['severity']}: {finding['subject']}: {finding['text']}"
+        print_indented(told, margin=2, most_lines=4)
+
+
+def _json(value: Any) -> bytes:
+    import json
+
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
+def _packed(table: Any, *, parquet: bool) -> bytes:
+    import io
+
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    sink = io.BytesIO()
+    write = pyarrow.parquet.write_table if parquet else pyarrow.csv.write_csv
+    write(table, sink)
+    return sink.getvalue()
+
+
+def _write(data: bytes, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+        return
+    try:
+        output.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"cannot write {output} ({error.strerror}); choose another") from error
+    print_line(f"written to {output}")

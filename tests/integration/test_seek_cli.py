@@ -1,0 +1,94 @@
+"""A conversation by the command line, without a model and with one."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from tests.support.doors import fails, succeeds
+from tests.support.scripted_model import act, say, scripted_model
+from tests.support.seek_lake import EXPECTED, STATE, deploy, model_at
+
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory, small_encoder, read_here):
+    return deploy(tmp_path_factory.mktemp("seek_cli"))
+
+
+@pytest.fixture
+def seek(lake):
+    def run(*args, to=succeeds, config=lake, **options):
+        return to("--config", config, "seek", *args, "--author", "ana", **options)
+
+    return run
+
+
+def test_without_a_model_a_table_is_proposed_edited_made_accepted_and_exported(seek, tmp_path):
+    shown = seek("start", "purchases by country and tariffs")
+    begun = shown.split()[0]
+    assert "is proposed" in shown
+    assert begun in seek("list")
+    state = tmp_path / "state.json"
+    seek("export", begun, "--what", "state", "-o", state)
+    assert json.loads(state.read_text())["sources"]
+    state.write_text(json.dumps(STATE))
+    assert "costs" in seek("edit", begun, state)
+    made = seek("run", begun)
+    assert str(EXPECTED) in made
+    assert "8 rows" in made
+    assert "version 2 by ana" in seek("show", begun, "--versions")
+    seek("accept", begun)
+    seek("export", begun, "--what", "costs", "-o", tmp_path / "costs.parquet")
+    assert pq.read_table(tmp_path / "costs.parquet").num_rows == 8
+    assert seek("export", begun, "--what", "costs").splitlines()[0].count(",") == 3
+    assert "DATABASE" in seek("export", begun, "--what", "script")
+    whole = json.loads(seek("export", begun))
+    assert whole["events"][0]["text"] == "purchases by country and tariffs"
+    own = tmp_path / "rates.csv"
+    own.write_text("country,rate\nDE,1\n")
+    assert "file_rates" in seek("add", begun, own)
+    assert "file_rates" not in seek("undo", begun)
+    seek("rename", begun, "Costs")
+    assert "Costs" in seek("show", begun)
+    known = seek("knowledge", "--from", begun, "--text", "Tariffs are shares.").split()[-1]
+    assert "Tariffs are shares." in seek("knowledge")
+    seek("knowledge", "--correct", known, "--text", "Tariffs are parts.")
+    seek("knowledge", "--forget", known)
+    assert "Nothing was shared." in seek("knowledge")
+    seek("delete", begun)
+    assert "No conversations." in seek("list")
+    assert "no conversation" in seek("show", begun, to=lambda *a: fails(1, *a))
+
+
+def test_the_script_that_is_exported_runs_by_itself(seek, tmp_path):
+    import subprocess
+    import sys
+
+    begun = seek("start", "--title", "Script").split()[0]
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps(STATE))
+    seek("edit", begun, state)
+    seek("export", begun, "--what", "script", "-o", tmp_path / "made.py")
+    done = subprocess.run(
+        [sys.executable, "-I", tmp_path / "made.py"], capture_output=True, text=True, check=True
+    )
+    assert str(EXPECTED) in done.stdout
+
+
+def test_with_a_model_words_are_answered_and_what_is_done_is_told(seek, lake, tmp_path):
+    script = [act("search", query="tariffs"), say("Which tariffs?", questions=["Which year?"])]
+    with scripted_model(*script) as (endpoint, _):
+        described = yaml.safe_load(lake.read_text()) | {"seek": model_at(endpoint.url)}
+        file = tmp_path / "pneuma.yaml"
+        file.write_text(yaml.safe_dump(described))
+        shown = seek("start", "What do tariffs cost?", config=file)
+        assert "Which tariffs?" in shown
+        assert "- Which year?" in shown
+        begun = shown.split()[0]
+        assert "ended" in seek("say", begun, "2024", config=file)
+        assert "ended" in seek("say", begun, config=file), "no turn is open, and nothing happens"
+        found = json.loads(seek("show", begun, "--json", config=file))
+        assert [one["kind"] for one in found["events"]].count("person") == 2
