@@ -13,13 +13,14 @@ import csv
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.search.paraphrases import KnownAnswers
 from pneuma_assets.core.store.usage import SavedAnswer
+from pneuma_assets.core.tables import Vector
 
 SETS = {
     "warehouse": "warehouse/questions.jsonl",
@@ -96,13 +97,21 @@ def main() -> None:
         ]
         known = KnownAnswers.of(answers, vectors)
 
-        def found(text: str, known: KnownAnswers = known) -> list[int]:
-            (vector,) = encoder.encode_queries([text])
-            return [int(match.answer.answer_id) for match in known.matching(text, vector)]
-
         hand = [(int(one["line"]), one["reworded"]) for one in by_hand if one["set"] == name]
         rule = [(at, reworded(text, chance)) for at, text in enumerate(texts[:300])]
         rule = [(at, text) for at, text in rule if text != texts[at]]
+        other = [(at, *one) for at, text in enumerate(texts) for one in changed(text, chance)]
+        new = [text for *_, text in (*hand, *rule, *other)]
+        vectors |= zip(new, encoder.encode_queries(new), strict=True)
+
+        def found(
+            text: str,
+            known: KnownAnswers = known,
+            vectors: Mapping[str, Vector] = vectors,
+        ) -> list[int]:
+            matches = known.matching(text, vectors[text])
+            return [int(match.answer.answer_id) for match in matches]
+
         others = [next((o for o in found(t) if o != at), None) for at, t in enumerate(texts)]
         same = [o for at, o in enumerate(others) if o is not None
                 and set(asked[o]["tables"]) == set(asked[at]["tables"])]  # fmt: skip
@@ -113,9 +122,8 @@ def main() -> None:
         print(f"  taken for another: {wrong / len(texts):.3f} of other tables, ", end="")
         print(f"{len(same) / len(texts):.3f} of the same")
         kinds: dict[str, list[bool]] = {}
-        for at, text in enumerate(texts):
-            for kind, other in changed(text, chance):
-                kinds.setdefault(kind, []).append(at in found(other))
+        for at, kind, text in other:
+            kinds.setdefault(kind, []).append(at in found(text))
         for kind, taken in sorted(kinds.items()):
             print(f"  with another {kind}: {sum(taken)} of {len(taken)}")
 

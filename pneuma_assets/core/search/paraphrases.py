@@ -7,6 +7,7 @@ Embeddings tell what questions are about, and hardly their numbers, names and op
 import re
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -104,12 +105,14 @@ class KnownAnswers:
         words: Of the question of each.
         placed: The places of those whose question has an embedding.
         matrix: The embeddings of these, of unit length, one a row.
+        by_text: The places of those whose questions have the same words.
     """
 
     answers: Sequence[SavedAnswer] = ()
     words: Sequence[_Words] = ()
     placed: Sequence[int] = ()
     matrix: Vector = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    by_text: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, answers: Sequence[SavedAnswer], vectors: Mapping[str, Vector]) -> "KnownAnswers":
@@ -117,7 +120,10 @@ class KnownAnswers:
         placed = [place for place, one in enumerate(answers) if one.question in vectors]
         rows = [vectors[answers[place].question] for place in placed]
         matrix = np.stack(rows) if rows else np.empty((0, 0), np.float32)
-        return cls(answers, [_Words.of(one.question) for one in answers], placed, matrix)
+        words, by_text = [_Words.of(one.question) for one in answers], defaultdict(list)
+        for place, one in enumerate(words):
+            by_text[one.text].append(place)
+        return cls(answers, words, placed, matrix, dict(by_text))
 
     def matching(self, question: str, vector: Vector | None) -> list[Match]:
         """Return what was said of questions that ask the same, the most similar first.
@@ -125,15 +131,14 @@ class KnownAnswers:
         Without a vector only equal words count; capitals and punctuation do not.
         """
         asked = _Words.of(question)
-        found = {place: 1.0 for place, words in enumerate(self.words) if words.text == asked.text}
+        found = dict.fromkeys(self.by_text.get(asked.text, ()), 1.0)
         if vector is not None and len(self.matrix):
             cosines = self.matrix @ vector
-            for row in np.argsort(-cosines, kind="stable")[:_TRIED].tolist():
-                place, cosine = self.placed[row], float(cosines[row])
-                if cosine < LEAST_COSINE:
-                    break
+            near = np.flatnonzero(cosines >= LEAST_COSINE)
+            for row in near[np.argsort(-cosines[near], kind="stable")][:_TRIED].tolist():
+                place = self.placed[row]
                 if place not in found and self.words[place].may_ask_the_same(asked):
-                    found[place] = min(1.0, cosine)
+                    found[place] = min(1.0, float(cosines[row]))
         ranked = sorted(found.items(), key=lambda one: (-one[1], one[0]))[:_MOST]
         return [Match(self.answers[place], similarity) for place, similarity in ranked]
 
@@ -151,6 +156,7 @@ class AnswerMemory:
     ) -> None:
         self._encoder, self._read = encoder, read
         self._lock = threading.Lock()
+        self._mark: tuple[Usage, object] | None = None
         self._stamp: tuple[int, float] = (0, 0.0)
         self._known = KnownAnswers()
         self._read_at = 0.0
@@ -164,16 +170,23 @@ class AnswerMemory:
         return self._read(self._current)
 
     def _current(self, usage: Usage) -> KnownAnswers:
-        stamp = usage.stamp()
+        mark = usage, usage.mark()
         with self._lock:
             lacking = len(self._known.placed) < len(self._known.answers)
             late = lacking and time.monotonic() - self._read_at > _AGAIN
-            if stamp != self._stamp or late:
-                answers = usage.answers()
-                vectors = usage.vectors(self._encoder, {one.question for one in answers})
-                self._known, self._stamp = KnownAnswers.of(answers, vectors), stamp
-                self._read_at = time.monotonic()
+            if mark != self._mark or late:
+                self._read_anew(usage, late=late)
+                self._mark = mark
             return self._known
+
+    def _read_anew(self, usage: Usage, *, late: bool) -> None:
+        stamp = usage.stamp()
+        if stamp == self._stamp and not late:
+            return
+        answers = usage.answers()
+        vectors = usage.vectors(self._encoder, {one.question for one in answers})
+        self._known, self._stamp = KnownAnswers.of(answers, vectors), stamp
+        self._read_at = time.monotonic()
 
 
 def rejected_tables(matches: Sequence[Match]) -> frozenset[str]:

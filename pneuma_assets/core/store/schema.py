@@ -274,6 +274,7 @@ answers = _table(
     *map(_text, ("question", "tables", "sql", "author", "door")),
     Column("confirmed", Integer, nullable=False),
     _real("said_at"),
+    Index("answers_by_time", "said_at"),
 )
 """What people say of answers: `tables` is a JSON list of ids; `sql` is empty where tables alone are
 the answer."""

@@ -82,6 +82,10 @@ class Usage(StorePart):
         asked = select(answers).order_by(answers.c.said_at.desc(), answers.c.answer_id)
         return [_answer_of(row._mapping) for row in self._db.read(asked)]
 
+    def mark(self) -> object:
+        """Return what is another one after anything was written, which takes no time."""
+        return self._db.mark()
+
     def stamp(self) -> tuple[int, float]:
         """Return what is another one when an answer came, changed or was forgotten."""
         newest = func.max(answers.c.said_at).label("newest")
