@@ -29,6 +29,7 @@ from pneuma_assets.core.seek.state import (
 )
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import singular
+from pneuma_assets.core.text.analysis import ENGLISH_STOP_WORDS
 
 _MOST_COLUMNS = 40
 _MOST_MEMBERS = 1_000
@@ -266,7 +267,11 @@ def _is_member(source: str, column: AnswerColumn, plan: _Plan) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    return {singular(part) for part in name_parts(text) if len(part) > 2}
+    return {singular(part) for part in name_parts(text) if part not in ENGLISH_STOP_WORDS}
+
+
+def _spelled(name: str) -> str:
+    return " ".join(map(singular, name_parts(name)))
 
 
 def _type(kind: str) -> str:
@@ -282,11 +287,12 @@ def _origin(wanted: TargetColumn, plan: _Plan, joined: Sequence[str]) -> tuple[s
     for one in wanted.origins:
         if one.source in joined and one.columns:
             return one.source, one.columns[0]
-    name = " ".join(map(singular, name_parts(wanted.name)))
+    name = _spelled(wanted.name)
     scored = [
-        (fuzz.token_sort_ratio(name, " ".join(map(singular, name_parts(one.name)))), -at, one.name)
+        (fuzz.token_sort_ratio(name, _spelled(said)), -at, one.name)
         for at, source in enumerate(joined)
         for one in plan.columns[source]
+        for said in (one.name, f"{source} {one.name}")
     ]
     score, at, column = max(scored, default=(0.0, 0, ""))
     return (joined[-at], column) if score >= _ALIKE else None
