@@ -154,7 +154,7 @@ def _as_wanted(target: TargetTable, rows: pa.Table, tables: Tables) -> pa.Table:
     wanted = [(one.name, one.type) for one in target.columns]
     sql = as_wanted(wanted, target.name, {target.name: has})
     try:
-        return tables.arrow(tables.check(sql, [target.name]))
+        return tables.own(sql, [target.name])
     except PneumaError as error:
         raise StepFailedError(target.name, target.name, f"table {target.name}: {error}") from error
 
@@ -217,9 +217,8 @@ def probe(
         SqlFailedError: It does not run, or not within the bounds.
         PneumaError: A table cannot be read.
     """
-    said = sql.casefold()
-    named = [one.name for one in state.sources if one.name.casefold() in said]
-    return tables_of(state, relations, bounds).ask(sql, named, most_rows)
+    names = [one.name for one in state.sources]
+    return tables_of(state, relations, bounds).ask(sql, names, most_rows)
 
 
 def values_seen(

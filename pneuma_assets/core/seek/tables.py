@@ -17,6 +17,7 @@ from pneuma_assets.core.answers.run_duckdb import Given, run, run_to_arrow
 from pneuma_assets.core.answers.statements import Checked, ReadTable
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError
 from pneuma_assets.core.seek.results import MakeBounds
+from pneuma_assets.core.seek.state import StateInvalidError
 from pneuma_assets.core.sources.base import StatementRows
 
 DIALECT = "duckdb"
@@ -79,9 +80,12 @@ class Tables:
         Raises:
             SqlRefusedError: The guard refuses it.
         """
+        said = sql.casefold()
         given = [
-            ReadTable(self._held[name.casefold()][0], tuple(c.name for c in self.columns(name)))
-            for name in reads
+            # Of a table that is not named, no column is asked for.
+            ReadTable(name, tuple(c.name for c in self.columns(name)) if folded in said else ())
+            for folded in map(str.casefold, reads)
+            for name in [self._named(folded)[0]]
         ]
         return checked(sql, given, DIALECT, self.bounds.rows if most_rows is None else most_rows)
 
@@ -114,10 +118,11 @@ class Tables:
             )
         return table
 
-    def united(self, sql: str, names: Sequence[str]) -> pa.Table:
-        """Return all rows of a statement of this project's own making, all columns of tables read.
+    def own(self, sql: str, names: Sequence[str]) -> pa.Table:
+        """Return all rows of a statement of this project's own making, over all columns of tables.
 
-        The guard allows fewer tables in one than a family has members.
+        The guard allows fewer tables in one than a family has members, and fewer casts than a table
+        has columns.
         """
         read = [ReadTable(name, tuple(c.name for c in self.columns(name))) for name in names]
         columns = tuple((table.name, column) for table in read for column in table.columns)
@@ -126,8 +131,17 @@ class Tables:
         )
 
     def table(self, name: str) -> Readable:
-        """Return a table."""
-        return self._held[name.casefold()][1]
+        """Return a table.
+
+        Raises:
+            StateInvalidError: There is none of this name.
+        """
+        return self._named(name)[1]
+
+    def _named(self, name: str) -> tuple[str, Readable]:
+        if not self.has(name):
+            raise StateInvalidError(f"there is no table {name[:80]!r} here")
+        return self._held[name.casefold()]
 
     def _given(self, statement: Checked) -> list[Given]:
         """Return the tables of a statement with the columns alone that it reads, or the first."""

@@ -204,6 +204,19 @@ def test_a_step_that_fails_says_why_and_what_it_reads(step, said):
     assert "orders (id BIGINT, shop VARCHAR, n BIGINT); shops (code VARCHAR" in str(caught.value)
 
 
+def test_wide_tables_are_within_the_guards_bounds():
+    wide = pa.table({"id": [1, 2], **{f"in {1820 + at}": [at, None] for at in range(200)}})
+    step = {"operator": "unpivot", "options": {"keep": ["id"], "name": "of", "value": "n"}}
+    long = made(step, wide=wide).rows
+    assert long.num_rows == 200
+    how = {"rows": ["id"], "column": "of", "value": "n", "aggregate": "only"}
+    few = long.slice(0, 150)
+    found = made({"operator": "pivot", "options": how}, long=few)
+    assert found.rows.num_columns == 151
+    with pytest.raises(StepFailedError, match="more than 150 columns would come of it"):
+        made({"operator": "pivot", "options": how}, long=long)
+
+
 def test_more_rows_than_a_step_may_make_are_an_error():
     step = {"operator": "sql", "code": "SELECT a.id FROM orders a JOIN orders b ON a.n + b.n > 0"}
     with pytest.raises(PneumaError, match="more than 8 rows"):

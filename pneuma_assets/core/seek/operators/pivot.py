@@ -35,7 +35,7 @@ class UnpivotOptions(Options):
 
     keep: tuple[ColumnName, ...] = Field((), max_length=50, description="columns that stay")
     columns: tuple[ColumnName, ...] = Field(
-        (), max_length=300, description="those that become rows; without it, all others"
+        (), max_length=200, description="those that become rows; without it, all others"
     )
     name: ColumnName = Field("name", description="the new column with their names")
     value: ColumnName = Field("value", description="the new column with their values")

@@ -14,6 +14,8 @@ from pneuma_assets.core.seek.operators.sql_text import Ask, Columns, of, quoted
 PAIRS = "matched values"
 """What the table of values that go together is called."""
 MOST_VALUES = 50_000
+MOST_CHARACTERS = 200
+"""Of a value: longer ones go with none."""
 MOST_COMPARED = 5_000_000
 _RAREST, _CANDIDATES, _COMMON = 12, 30, 2_000
 
@@ -35,7 +37,8 @@ def matching(options: Mapping[str, Any], columns: Columns, ask: Ask) -> dict[str
 
 def _values(table: str, column: str, ask: Ask) -> list[str]:
     cell = f"CAST({of(table, column)} AS VARCHAR)"
-    sql = f"SELECT DISTINCT {cell} AS v FROM {quoted(table)} WHERE {cell} <> '' ORDER BY v"
+    some = f"{cell} <> '' AND length({cell}) <= {MOST_CHARACTERS}"
+    sql = f"SELECT DISTINCT {cell} AS v FROM {quoted(table)} WHERE {some} ORDER BY v"
     found = [str(row[0]) for row in ask(f"{sql} LIMIT {MOST_VALUES + 1}")]
     if len(found) > MOST_VALUES:
         raise ValueError(

@@ -13,7 +13,7 @@ from pneuma_assets.core.seek.operators.sql_text import (
     type_of,
 )
 
-MOST_PIVOTED = 200
+MOST_PIVOTED = 150
 
 
 def pivot(options: Mapping[str, Any], columns: Columns, ask: Ask) -> str:
@@ -55,10 +55,10 @@ def unpivot(options: Mapping[str, Any], columns: Columns, _ask: Ask | None = Non
     )
     values = ", ".join(f"({literal(name)})" for name in names)
     cells = [f"{of(base, name)} AS {quoted(name)}" for name in kept]
-    value = f'CASE "of_columns"."name" {cases} END'
-    cells += [f'"of_columns"."name" AS {quoted(options["name"])}']
-    cells += [f"{value} AS {quoted(options['value'])}"]
-    return (
+    cells.append(f'"of_columns"."name" AS {quoted(options["name"])}')
+    cells.append(f'CASE "of_columns"."name" {cases} END AS {quoted(options["value"])}')
+    rows = (
         f"SELECT {', '.join(cells)} FROM {quoted(base)} "
-        f'CROSS JOIN (VALUES {values}) AS "of_columns"("name") WHERE {value} IS NOT NULL'
+        f'CROSS JOIN (VALUES {values}) AS "of_columns"("name")'
     )
+    return f"SELECT * FROM ({rows}) AS q WHERE {of('q', options['value'])} IS NOT NULL"

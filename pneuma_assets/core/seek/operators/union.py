@@ -65,7 +65,7 @@ class Union(SqlOperator):
             ]
             for table in step.reads
         }
-        rows = tables.united(sql, step.reads)
+        rows = tables.own(sql, step.reads)
         return Outcome(rows, list(unlike(step.makes, shapes)), sql)
 
 
@@ -104,5 +104,5 @@ def united_in_parts(
     for at in range(0, len(names), _AT_ONCE):
         some = names[at : at + _AT_ONCE]
         sql = union({"member": member, "labels": labels, "only": some}, columns)
-        parts.append(tables.united(sql, some))
+        parts.append(tables.own(sql, some))
     return pa.concat_tables(parts, promote_options="permissive")
