@@ -34,12 +34,22 @@ if TYPE_CHECKING:
     from pneuma_assets.core.search.groups import GroupResult
     from pneuma_assets.core.search.results import ScoreParts, TableResult
     from pneuma_assets.core.service.ask import Answer
+    from pneuma_assets.core.service.catalog_types import (
+        Facets,
+        Listing,
+        Marked,
+        SampleRows,
+        SearchAnswer,
+        Suggestion,
+        TablePage,
+    )
     from pneuma_assets.core.service.changed import Changed
     from pneuma_assets.core.service.describe import ColumnDescription
     from pneuma_assets.core.service.joins import JudgedJoin, KnownJoin
     from pneuma_assets.core.service.lineage import LinkedTable
     from pneuma_assets.core.service.sources import SourceCheck
     from pneuma_assets.core.service.status import Status
+    from pneuma_assets.core.service.usage import ConfirmedAnswer
     from pneuma_assets.core.store.documents import UserContext
     from pneuma_assets.core.store.restore import Restored
     from pneuma_assets.core.tables import DocumentKind
@@ -53,7 +63,9 @@ __all__ = [
     "Changed",
     "ColumnDescription",
     "ConfigError",
+    "ConfirmedAnswer",
     "DocumentKind",
+    "Facets",
     "GroupResult",
     "IndexFilter",
     "IndexInfo",
@@ -63,19 +75,25 @@ __all__ = [
     "JudgedJoin",
     "KnownJoin",
     "LinkedTable",
+    "Listing",
+    "Marked",
     "ModelError",
     "NamedRows",
     "PneumaComponent",
     "PneumaError",
     "QueryError",
     "Restored",
+    "SampleRows",
     "ScoreParts",
+    "SearchAnswer",
     "SearchIndexError",
     "SourceCheck",
     "SourceError",
     "StateError",
     "Status",
+    "Suggestion",
     "TableAnswer",
+    "TablePage",
     "TableResult",
     "UserContext",
     "Workspace",
@@ -88,7 +106,9 @@ _MODULES = {
     "CellAnswer": "core.answers.results",
     "Changed": "core.service.changed",
     "ColumnDescription": "core.service.describe",
+    "ConfirmedAnswer": "core.service.usage",
     "DocumentKind": "core.tables",
+    "Facets": "core.service.catalog_types",
     "GroupResult": "core.search.groups",
     "IndexFilter": "core.index.base",
     "IndexInfo": "core.index.base",
@@ -98,13 +118,19 @@ _MODULES = {
     "JudgedJoin": "core.service.joins",
     "KnownJoin": "core.service.joins",
     "LinkedTable": "core.service.lineage",
+    "Listing": "core.service.catalog_types",
+    "Marked": "core.service.catalog_types",
     "NamedRows": "core.answers.results",
     "PneumaComponent": "component",
     "Restored": "core.store.restore",
+    "SampleRows": "core.service.catalog_types",
     "ScoreParts": "core.search.results",
+    "SearchAnswer": "core.service.catalog_types",
     "SourceCheck": "core.service.sources",
     "Status": "core.service.status",
+    "Suggestion": "core.service.catalog_types",
     "TableAnswer": "core.answers.results",
+    "TablePage": "core.service.catalog_types",
     "TableResult": "core.search.results",
     "UserContext": "core.store.documents",
     "Workspace": "workspace",

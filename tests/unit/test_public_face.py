@@ -70,6 +70,14 @@ RETURNING = [
     "changed",
     "check_sources",
     "restore",
+    "search",
+    "browse",
+    "suggest",
+    "table",
+    "sample_rows",
+    "mark",
+    "run_sql",
+    "confirmed_answers",
 ]
 
 
