@@ -18,8 +18,8 @@ from pathlib import Path
 
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.models.encoder.encoder import open_encoder
+from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.search.paraphrases import KnownAnswers
-from pneuma_assets.core.store.usage import SavedAnswer
 from pneuma_assets.core.tables import Vector
 
 SETS = {

@@ -24,10 +24,10 @@ from pneuma_assets.core.measure.metrics import (
     ranking_metrics,
 )
 from pneuma_assets.core.progress import report
+from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TableResult, checked_question
-from pneuma_assets.core.store.usage import SavedAnswer
 from pneuma_assets.core.text.safe import well_formed
 
 _AT_ONCE = 100

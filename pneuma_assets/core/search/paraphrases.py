@@ -10,11 +10,15 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pneuma_assets.core.store.usage import SavedAnswer, Usage
+from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.tables import Vector
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.store.usage import Usage
 
 LEAST_COSINE = 0.86
 """Of two questions that ask the same; chosen with each of five sets of questions left out, so that
@@ -152,7 +156,7 @@ class AnswerMemory:
     """
 
     def __init__(
-        self, encoder: str, read: Callable[[Callable[[Usage], KnownAnswers]], KnownAnswers]
+        self, encoder: str, read: "Callable[[Callable[[Usage], KnownAnswers]], KnownAnswers]"
     ) -> None:
         self._encoder, self._read = encoder, read
         self._lock = threading.Lock()
@@ -169,7 +173,7 @@ class AnswerMemory:
         """
         return self._read(self._current)
 
-    def _current(self, usage: Usage) -> KnownAnswers:
+    def _current(self, usage: "Usage") -> KnownAnswers:
         mark = usage, usage.mark()
         with self._lock:
             lacking = len(self._known.placed) < len(self._known.answers)
@@ -179,7 +183,7 @@ class AnswerMemory:
                 self._mark = mark
             return self._known
 
-    def _read_anew(self, usage: Usage, *, late: bool) -> None:
+    def _read_anew(self, usage: "Usage", *, late: bool) -> None:
         stamp = usage.stamp()
         if stamp == self._stamp and not late:
             return

@@ -10,7 +10,6 @@ from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.degradation import Part
 from pneuma_assets.core.errors import QueryError, StateError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
-from pneuma_assets.core.service.catalog_snapshot import NOTHING, Snapshot
 from pneuma_assets.core.service.catalog_types import (
     ColumnHit,
     Facets,
@@ -235,6 +234,8 @@ class CatalogDesk(Desk):
             if facets != Facets():
                 raise
             missing(Part.STATE, error)
+            from pneuma_assets.core.service.catalog_snapshot import NOTHING, Snapshot
+
             return Snapshot(NOTHING, {}).view(None)
 
     def _sources_of(self, results: "Sequence[TableResult]", where: IndexFilter) -> set[str]:

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from pneuma_assets.core.access import names_of_asker
 from pneuma_assets.core.relations.families import name_of_family
+from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.service.catalog_names import Mask, NameIndex
 from pneuma_assets.core.service.catalog_types import TableCard
 from pneuma_assets.core.service.describe import moment
 from pneuma_assets.core.store.access import share_described
 from pneuma_assets.core.store.catalog import ListedLineage, ListedTable, TableTexts
-from pneuma_assets.core.store.usage import SavedAnswer
 from pneuma_assets.core.terms.fields import name_parts
 
 _VIEWS = 64

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.access import names_of_asker
 from pneuma_assets.core.errors import ConfigError, QueryError
+from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.search.results import checked_question
 from pneuma_assets.core.service.describe import author_of, moment
 from pneuma_assets.core.service.seen import check_table
-from pneuma_assets.core.store.usage import SavedAnswer
 from pneuma_assets.core.text.safe import one_line, printable, well_formed
 from pneuma_assets.core.text.suggest import check_names, check_text
 

@@ -4,10 +4,10 @@ import logging
 from collections.abc import Collection, Sequence
 
 from pneuma_assets.core.errors import ConfigError, ModelError, StateError
+from pneuma_assets.core.said_answers import FailedQuestion, SavedAnswer
 from pneuma_assets.core.service import usage
 from pneuma_assets.core.service.desk import Desk
 from pneuma_assets.core.service.usage import ConfirmedAnswer
-from pneuma_assets.core.store.usage import FailedQuestion, SavedAnswer
 from pneuma_assets.core.text.suggest import check_text
 
 logger = logging.getLogger(__name__)

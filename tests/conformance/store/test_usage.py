@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.store import usage
 from pneuma_assets.core.store.renaming import move_tables
-from pneuma_assets.core.store.usage import SavedAnswer
 from tests.conformance.store.lake import ref
 
 RAIN = SavedAnswer("", "How much rain fell?", ("lake/a",), "", True, "ana", "page")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.search.paraphrases import (
     AnswerMemory,
     KnownAnswers,
@@ -17,7 +18,6 @@ from pneuma_assets.core.search.paraphrases import (
     rejected_tables,
 )
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.store.usage import SavedAnswer
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
