@@ -1,6 +1,6 @@
 """What making the tables of a state reads, may take, gives, and says of what it gives."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.answers.run_duckdb import RunBounds
-from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.errors import PneumaError, SqlFailedError, SqlRefusedError
 from pneuma_assets.core.sandbox.run import Bounds as CodeBounds
 from pneuma_assets.core.seek.state import Source
 
@@ -90,6 +90,15 @@ class QueryResult:
     rows: tuple[tuple[Any, ...], ...]
     more: bool
     findings: tuple[Finding, ...] = ()
+
+
+def as_far_as_counted(findings: Iterator[Finding], subject: str) -> Iterator[Finding]:
+    """Yield findings, and that there may be others where a statement that counts does not run."""
+    try:
+        yield from findings
+    except (SqlFailedError, SqlRefusedError) as error:
+        text = f"its rules could not be looked at to the end: {error}"
+        yield Finding("not checked", Severity.NOTE, subject, text)
 
 
 class StepFailedError(PneumaError):

@@ -1,6 +1,6 @@
 """What an operator is, and what one that consists of SQL does."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pneuma_assets.core.answers.statements import Checked
 from pneuma_assets.core.errors import SqlFailedError
 from pneuma_assets.core.seek.operators.sql_text import Columns
-from pneuma_assets.core.seek.results import Finding, Severity
+from pneuma_assets.core.seek.results import Finding, Severity, as_far_as_counted
 from pneuma_assets.core.seek.state import StateInvalidError, Step
 from pneuma_assets.core.seek.tables import Tables, results_of
 
@@ -137,9 +137,9 @@ class SqlOperator(Operator):
     def check(self, work: Work) -> None:
         """Raise `StateInvalidError` where options contradict what the step reads."""
 
-    def findings(self, work: Work, rows: pa.Table) -> Iterable[Finding]:  # noqa: ARG002
+    def findings(self, work: Work) -> Iterator[Finding]:  # noqa: ARG002
         """Yield what its own rules find, once it ran."""
-        return ()
+        yield from ()
 
     def work(self, step: Step, tables: Tables) -> Work:
         """Return a step as it is run."""
@@ -165,4 +165,5 @@ class SqlOperator(Operator):
         work = self.work(step, tables)
         statement = self.statement(work)
         rows = tables.arrow(statement)
-        return Outcome(rows, list(self.findings(work, rows)), statement.sql)
+        findings = as_far_as_counted(self.findings(work), step.makes)
+        return Outcome(rows, list(findings), statement.sql)

@@ -1,9 +1,8 @@
 """Numbers, days, units and currencies that are written otherwise."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-import pyarrow as pa
 from pydantic import Field, StringConstraints, model_validator
 
 from pneuma_assets.core.seek.operators.base import Options, SqlOperator, Work
@@ -110,7 +109,7 @@ class Convert(SqlOperator):
                     f"{work.base} has no column {one['column'][:60]!r}; it has {known}"
                 )
 
-    def findings(self, work: Work, rows: pa.Table) -> Iterable[Finding]:  # noqa: ARG002
+    def findings(self, work: Work) -> Iterator[Finding]:
         """Yield which cells a conversion does not take, and how rates are joined."""
         rates = rates_of(work.options, work.base)
         if rates:

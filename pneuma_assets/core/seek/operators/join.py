@@ -7,11 +7,12 @@ from typing import Any, Literal
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from pneuma_assets.core.errors import SqlFailedError
 from pneuma_assets.core.seek.operators.base import Options, Outcome, SqlOperator, Work
 from pneuma_assets.core.seek.operators.sql_join import condition, join, joined
 from pneuma_assets.core.seek.operators.sql_match import PAIRS, fuzzy_match, joins_of, matching
 from pneuma_assets.core.seek.operators.sql_text import Columns, of, quoted
-from pneuma_assets.core.seek.results import Finding, Severity
+from pneuma_assets.core.seek.results import Finding, Severity, as_far_as_counted
 from pneuma_assets.core.seek.state import ColumnName, Name, StateInvalidError, Step
 from pneuma_assets.core.seek.tables import InHand, Tables
 
@@ -100,9 +101,9 @@ class Join(SqlOperator):
             raise StateInvalidError(f"no join says how {', '.join(others)} is joined")
         _check_columns(work.options["columns"], work.step.reads)
 
-    def findings(self, work: Work, rows: pa.Table) -> Iterable[Finding]:  # noqa: ARG002
+    def findings(self, work: Work) -> Iterator[Finding]:
         """Yield how many rows each join keeps, loses and multiplies."""
-        return join_findings(work, work.options["joins"], work.columns)
+        yield from join_findings(work, work.options["joins"], work.columns)
 
 
 class FuzzyMatch(SqlOperator):
@@ -134,22 +135,25 @@ class FuzzyMatch(SqlOperator):
     def run(self, step: Step, tables: Tables) -> Outcome:
         """Look for the pairs, then join by them."""
         work = self.work(step, tables)
-        pairs = pa.table(matching(work.options, work.columns, work.ask), schema=_PAIRS)
+        try:
+            pairs = pa.table(matching(work.options, work.columns, work.ask), schema=_PAIRS)
+        except ValueError as error:
+            raise SqlFailedError(str(error)) from error
         tables.put(PAIRS, InHand(pairs))
-        statement = self.statement(work)
-        rows = tables.arrow(statement)
-        base, other = step.reads
+        rows = tables.arrow(statement := self.statement(work))
+        findings = as_far_as_counted(self._findings(work, pairs.to_pylist()), step.makes)
+        return Outcome(rows, list(findings), statement.sql)
+
+    def _findings(self, work: Work, pairs: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+        yield from _pair_findings(work, pairs)
         shapes = {**work.columns, PAIRS: [("value", "VARCHAR"), ("match", "VARCHAR")]}
-        joins = [
-            {**on, "expect": work.options["expect"]} for on in joins_of(work.options, base, other)
-        ]
-        counted = join_findings(work, joins[1:], shapes, before=joins[:1])
-        return Outcome(rows, [*_pair_findings(work, pairs), *counted], statement.sql)
+        to_pairs, to_other = joins_of(work.options, *work.step.reads)
+        expected = {**to_other, "expect": work.options["expect"]}
+        yield from join_findings(work, [expected], shapes, before=[to_pairs])
 
 
-def _pair_findings(work: Work, pairs: pa.Table) -> Iterator[Finding]:
+def _pair_findings(work: Work, rows: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     """Yield which values go with none, and of which that is a guess, the least sure first."""
-    rows = pairs.to_pylist()
     alone = [row["value"] for row in rows if row["match"] is None]
     if alone:
         shown = ", ".join(repr(one[:40]) for one in alone[:_SHOWN])

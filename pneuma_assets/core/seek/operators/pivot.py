@@ -1,9 +1,8 @@
 """Columns made of rows, and rows of columns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
-import pyarrow as pa
 from pydantic import Field
 
 from pneuma_assets.core.seek.operators.base import Options, SqlOperator, Work
@@ -56,7 +55,7 @@ class Pivot(SqlOperator):
         """Return the columns, unless only the rows tell which values there are."""
         return super().shape(step, tables) if self.options(step)["values"] else None
 
-    def findings(self, work: Work, rows: pa.Table) -> Iterable[Finding]:  # noqa: ARG002
+    def findings(self, work: Work) -> Iterator[Finding]:
         """Yield values without a column, and cells of which there are several."""
         options, base = work.options, work.base
         name = f"CAST({of(base, options['column'])} AS VARCHAR)"

@@ -13,8 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from pneuma_assets.core.answers.statements import OF, Checked
-from pneuma_assets.core.errors import SqlFailedError, SqlRefusedError
-from pneuma_assets.core.seek.results import Finding, Severity
+from pneuma_assets.core.seek.results import Finding, Severity, as_far_as_counted
 from pneuma_assets.core.seek.skeptic.joins import findings_of_joins
 from pneuma_assets.core.seek.skeptic.like_values import spelled_otherwise
 from pneuma_assets.core.seek.tables import DIALECT, Tables
@@ -49,12 +48,8 @@ def findings_of(statement: Checked, subject: str, tables: Tables) -> Iterator[Fi
     for one in (*_conditions(statement), *_numbers(statement), *_units(statement, tables)):
         if len(looked[one.table]) < _MOST:
             looked[one.table].append(one)
-    try:
-        yield from _counted(looked, subject, tables)
-        yield from findings_of_joins(statement, subject, tables)
-    except (SqlFailedError, SqlRefusedError) as error:
-        text = f"its rules could not be looked at: {error}"
-        yield Finding("not checked", Severity.NOTE, subject, text)
+    yield from as_far_as_counted(_counted(looked, subject, tables), subject)
+    yield from as_far_as_counted(findings_of_joins(statement, subject, tables), subject)
 
 
 def _counted(
