@@ -69,7 +69,7 @@ def _array(values: list[Any]) -> Any:
 
     try:
         return pa.array(values)
-    except pa.ArrowException:
+    except (pa.ArrowException, OverflowError):
         texts = (one if isinstance(one, str | None) else json.dumps(one) for one in values)
         return pa.array(list(texts), pa.string())
 

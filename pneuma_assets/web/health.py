@@ -75,5 +75,6 @@ def warm_up(desk: Workspace) -> None:
     """Open what the first question would open."""
     try:
         desk.query_engine()
+        desk.browse(limit=1)
     except PneumaError as error:
         logger.warning("nothing can be asked yet: %s", error)

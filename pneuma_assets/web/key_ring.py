@@ -31,7 +31,7 @@ class KeyRing:
         self._state = StateReader(loaded, environ)
         self._reading = ThreadPoolExecutor(1, "pneuma-keys")
         self._writing = ThreadPoolExecutor(1, "pneuma-keys-used")
-        self._lock: asyncio.Lock | None = None
+        self._lock = asyncio.Lock()
         self._keys: list[AccessKey] = []
         self._read_at = float("-inf")
         self._used: dict[str, float] = {}
@@ -58,7 +58,6 @@ class KeyRing:
         self._state.close()
 
     async def _current(self) -> list[AccessKey]:
-        self._lock = self._lock or asyncio.Lock()
         async with self._lock:
             if time.monotonic() - self._read_at > _FRESH_SECONDS:
                 begun = time.monotonic()

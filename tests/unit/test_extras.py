@@ -38,6 +38,7 @@ from pneuma_assets.core.index.registry import kind_of
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.service.openlineage import openlineage_events
+from pneuma_assets.cli.serve import serve
 
 def narrate(**config):
     config = ModelConfig(**{"model": "smollm2-135m"} | config)
@@ -77,6 +78,7 @@ doors = {
     "iceberg": lambda: read(type="iceberg", catalog="rest", uri="http://127.0.0.1:1"),
     "postgresql": lambda: read(type="sql", url="postgresql://me@127.0.0.1/shop"),
     "openlineage": lambda: list(openlineage_events(None, None)),
+    "serve": lambda: serve(None, "127.0.0.1", 1, 1),
 }
 told = {}
 for name, door in doors.items():
@@ -91,6 +93,7 @@ print(json.dumps(told))
 
 EXTRAS = {
     "engine": "elasticsearch",
+    "serve": "web",
     **dict.fromkeys(("endpoint", "transformers", "llamacpp", "encoder"), "models"),
     **{name: name for name in ("elasticsearch", "aws", "gcs", "azure", "excel", "avro")},
     **{name: name for name in ("delta", "iceberg", "postgresql", "openlineage")},

@@ -191,7 +191,8 @@ def main() -> None:
         given = ["--seconds", options.seconds, "--blocks", options.blocks]
         try:
             for question in questions[:20]:
-                httpx.get(f"http://127.0.0.1:{port}/api/v1/search", params={"q": question})
+                asked = {"q": question}
+                httpx.get(f"http://127.0.0.1:{port}/api/v1/search", params=asked, timeout=120)
             process = psutil.Process(server.pid)
             before = _memory(process)
             writer = subprocess.Popen(list(map(str, [*again, *given])), env=os.environ)

@@ -66,7 +66,7 @@ def sample_rows(
     asker: WhoAsks,
     settings: Settings,
     table_id: TableId,
-    limit: Annotated[int, Query(ge=1, le=100, examples=[10])] = 10,
+    limit: Annotated[int, Query(ge=1, le=50, examples=[10])] = 10,
 ) -> SampleRows:
     """Return rows as text, hidden columns left out."""
     if not settings.sample_rows:

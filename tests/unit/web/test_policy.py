@@ -1,0 +1,111 @@
+"""Who may be served where, who reads figures, whose scripts may ask, and files of answers."""
+
+import pytest
+
+from pneuma_assets.core.config.web import OidcConfig, WebConfig
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.web.export import _array, _cell, _unlike
+from pneuma_assets.web.policy import Policy, is_loopback, policy_of
+from tests.support.served_home import client_of, guarded_app, loaded_from
+
+OIDC = OidcConfig(issuer="https://id.example.com", client_id="pneuma")
+SECURE = WebConfig(base_url="https://data.example.com")
+LONG = "s" * 32
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [
+        *(("127.0.0.1", True), ("127.8.9.1", True), ("::1", True), ("[::1]", True)),
+        *(("localhost", True), ("0.0.0.0", False), ("::", False), ("10.0.0.1", False)),
+        *(("data.example.com", False), ("", False), ("localhost.example.com", False)),
+    ],
+)
+def test_what_is_this_machine_alone(host, local):
+    assert is_loopback(host) is local
+
+
+@pytest.mark.parametrize(
+    ("web", "host", "has_keys", "is_local"),
+    [
+        (WebConfig(), "127.0.0.1", False, True),
+        (WebConfig(), "127.0.0.1", True, False),
+        (WebConfig(), "0.0.0.0", True, False),
+        (WebConfig(oidc=OIDC), "127.0.0.1", False, False),
+        (WebConfig(oidc=OIDC), "0.0.0.0", False, False),
+        (WebConfig(), "0.0.0.0", False, None),
+        (WebConfig(session_secret_env="S"), "127.0.0.1", True, False),
+        (WebConfig(session_secret_env="SHORT"), "127.0.0.1", True, None),
+        (WebConfig(session_secret_env="ABSENT"), "127.0.0.1", True, None),
+    ],
+)
+def test_nobody_is_served_who_need_prove_nothing_from_elsewhere(
+    deployment, web, host, has_keys, is_local
+):
+    loaded, environ = loaded_from(deployment, web), {"S": LONG, "SHORT": "s" * 31}
+    if is_local is None:
+        with pytest.raises(ConfigError):
+            policy_of(loaded, host, environ, has_keys=has_keys)
+    else:
+        assert policy_of(loaded, host, environ, has_keys=has_keys).is_local is is_local
+
+
+def test_workers_have_the_policy_that_was_decided(deployment):
+    policy = policy_of(loaded_from(deployment, SECURE), "127.0.0.1", {}, has_keys=True)
+    assert policy.is_encrypted
+    assert Policy.from_environ({"PNEUMA_WEB": policy.to_environ()}) == policy
+    for wrong in ({}, {"PNEUMA_WEB": "{}"}, {"PNEUMA_WEB": "x"}, {"PNEUMA_WEB": "[]"}):
+        with pytest.raises(ConfigError):
+            Policy.from_environ(wrong)
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"), [("token", 200), ("other", 401), ("", 401), (None, 401), ("token ", 200)]
+)
+def test_figures_have_a_token_of_their_own(deployment, sent, status):
+    web = WebConfig(metrics_token_env="T")
+    with client_of(guarded_app(deployment, web, {"T": "token"})) as client:
+        headers = {} if sent is None else {"Authorization": f"Bearer {sent}"}
+        assert client.get("/metrics", headers=headers).status_code == status
+        assert client.get("/api/v1/tables", headers=headers).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("origin", "allowed"), [("https://other.example.com", True), ("https://evil.example", False)]
+)
+def test_scripts_of_pages_that_are_named_may_ask(deployment, origin, allowed):
+    web = WebConfig(allowed_origins=("https://other.example.com",))
+    with client_of(guarded_app(deployment, web)) as client:
+        asked = {"Origin": origin, "Access-Control-Request-Method": "GET"}
+        found = client.options("/api/v1/search", headers=asked).headers
+        assert (found.get("access-control-allow-origin") == origin) is allowed
+        assert "access-control-allow-credentials" not in found
+
+
+def test_without_a_name_no_script_may_ask(deployment):
+    with client_of(guarded_app(deployment)) as client:
+        asked = {"Origin": "https://other.example.com", "Access-Control-Request-Method": "GET"}
+        assert "access-control-allow-origin" not in client.options("/x", headers=asked).headers
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        *(("=1+1", "'=1+1"), ("@x", "'@x"), ("+49 30", "'+49 30"), ("-x", "'-x")),
+        *(("-5", "-5"), ("+1.5e3", "+1.5e3"), (-5, -5), ("a=b", "a=b"), (None, None)),
+        *(("\tx", "'\tx"), ("\r=1", "'\r=1"), (["=1"], '["=1"]'), ("", "")),
+    ],
+)
+def test_a_spreadsheet_takes_no_text_for_a_formula(cell, written):
+    assert _cell(cell) == written
+
+
+def test_columns_of_a_file_have_names_of_their_own():
+    assert _unlike(["a", "a", "a_2", "a"]) == ["a", "a_2", "a_2_2", "a_3"]
+
+
+@pytest.mark.parametrize("values", [[1, "a", None], [[1], {"a": 1}], [True, "x"], [1, 2**70]])
+def test_a_column_of_several_kinds_is_text(values):
+    column = _array(values)
+    assert str(column.type) == "string"
+    assert len(column) == len(values)
