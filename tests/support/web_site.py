@@ -36,14 +36,19 @@ LAKE: Mapping[str, str] = {
 }
 
 
-def make_site(folder: Path, lake: Mapping[str, str], more: str = "") -> Path:
+ONE_SOURCE = "home: home\nsources:\n  - {type: folder, name: lake, path: lake}\n"
+
+
+def make_site(
+    folder: Path, lake: Mapping[str, str], more: str = "", deployment: str = ONE_SOURCE
+) -> Path:
     """Write and index a lake of files; returns the deployment file. The word encoder is in use."""
     for name, text in lake.items():
         file = folder / "lake" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     file = folder / "pneuma.yaml"
-    file.write_text(f"home: home\nsources:\n  - {{type: folder, name: lake, path: lake}}\n{more}")
+    file.write_text(deployment + more)
     run_stages(load_deployment(config=file, environ={}), {}, "run")
     return file
 
@@ -91,7 +96,7 @@ def browsing() -> Iterator[Any]:
 def new_page(browser: Any, address: str, **options: Any) -> Iterator[Any]:
     """Open a page; errors, warnings and reports of the CSP in its console fail the test."""
     context = browser.new_context(base_url=address, **options)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(60_000)
     page, faults = context.new_page(), []
     page.on(
         "console", lambda one: faults.append(one.text) if one.type in ("error", "warning") else None

@@ -1,5 +1,6 @@
 """Answers in cells: the statement can be edited, run again, and its rows taken along."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Query
@@ -49,7 +50,7 @@ def run_page(
 ) -> HTMLResponse:
     """Run a statement that somebody edited, through the guard that a model's passes."""
     try:
-        one = page.desk.run_sql(sql, tables, where=page.where)
+        one = replace(page.desk.run_sql(sql, tables, where=page.where), sql=sql)
         chart, problem, heading = chart_of(one.columns, one.rows), None, "Your statement"
     except PneumaError as error:
         one = TableAnswer(tuple(tables), sql, "", (), (), more=False, read=(), made_by="you")

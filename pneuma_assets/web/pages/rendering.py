@@ -36,7 +36,7 @@ _AGES = (
 SAID_BY = {
     "correction": "corrected by",
     "person": "said by",
-    "document": "from the document",
+    "document": "from a document",
     "model": "written by the model",
     "profile": "from its name and values",
 }
@@ -61,7 +61,7 @@ def environment() -> Environment:
     )
     filters = (
         *(ago, anchor, counted, exact, family_line, group_sql, histogram),
-        *(number, percent, segments, shares, table_url, unchanged),
+        *(number, percent, segments, shares, table_sql, table_url, unchanged),
     )
     made.filters |= {one.__name__: one for one in filters}
     made.globals |= {"said_by": SAID_BY, "join_kinds": JOIN_KINDS}
@@ -170,6 +170,11 @@ def group_sql(group: "GroupResult") -> str:
         )
         lines.append(f"JOIN {_quoted(new)} ON {on}")
     return "\n".join(lines)
+
+
+def table_sql(table_id: str) -> str:
+    """Return a statement that reads some rows of a table."""
+    return f"SELECT *\nFROM {_quoted(table_id)}\nLIMIT 20"
 
 
 def _quoted(name: str) -> str:

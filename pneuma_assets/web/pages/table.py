@@ -86,7 +86,7 @@ def _matched(page: Page, table_id: str, question: str) -> dict[str, Any]:
             found = None
     hit = found.hits[0] if found is not None and found.hits else None
     return {
-        "passage": None if hit is None or not hit.passage.text else hit.passage,
+        "passage": hit.passage if hit is not None and hit.passage.marks else None,
         "matched": () if hit is None else hit.columns,
         "confirmed": () if found is None else found.confirmed,
     }

@@ -34,7 +34,7 @@ def violations(page) -> list[str]:
         ("light", 1280),
         pytest.param("light", 360, marks=pytest.mark.slow),
         pytest.param("dark", 1280, marks=pytest.mark.slow),
-        ("dark", 360),
+        pytest.param("dark", 360, marks=pytest.mark.slow),
     ],
 )
 def test_no_screen_has_a_violation_or_is_wider_than_the_window(browser, site, scheme, width):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from functools import cache
 from urllib.parse import quote
 
 import httpx
@@ -10,6 +11,7 @@ import pytest
 from lxml import html
 
 from pneuma_assets.workspace import open_workspace
+from tests.support.waiting import LONGEST
 from tests.support.web_site import local_site, make_site, new_page
 
 pytestmark = pytest.mark.integration
@@ -86,10 +88,21 @@ QUIET = {"message after a form", "suggestion", "columns as results", "sets of ta
 """Where a payload need not be shown; where it is, as text."""
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("payload", PAYLOADS)
+@cache
+def page_at(address: str) -> httpx.Response:
+    return httpx.get(address, headers={"Accept": "text/html"}, timeout=LONGEST)
+
+
+@pytest.mark.parametrize(
+    ("place", "payload"),
+    [
+        pytest.param(place, one, marks=[pytest.mark.slow] if place == "named rows" and n else [])
+        for n, one in enumerate(PAYLOADS)
+        for place in PLACES
+    ],
+)
 def test_markup_is_text(hostile, place, payload):
-    answer = httpx.get(hostile + PLACES[place](payload), headers={"Accept": "text/html"})
+    answer = page_at(hostile + PLACES[place](payload))
     assert answer.status_code in (200, 404), answer.text[:500]
     page = html.fromstring(answer.text or "<p></p>")
     made = page.xpath(
@@ -103,6 +116,7 @@ def test_markup_is_text(hostile, place, payload):
     assert place in QUIET or wanted in shown
 
 
+@pytest.mark.slow
 def test_a_browser_runs_none_of_it(browser, hostile):
     with new_page(browser, hostile) as page:
         page.expected_faults = ["status of 404"]

@@ -6,8 +6,8 @@ import pytest
 
 from pneuma_assets.core.service.access_keys import create_key
 from pneuma_assets.workspace import open_workspace
-from tests.support.served_home import guarded_app, make_home
-from tests.support.web_site import new_page, serving_site
+from tests.support.served_home import FILE, LAKE, guarded_app
+from tests.support.web_site import make_site, new_page, serving_site
 
 pytestmark = pytest.mark.integration
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.integration
 @pytest.fixture(scope="module")
 def keys(words, tmp_path_factory):
     """The address of a site that wants keys, and a key that reads and one that edits."""
-    file = make_home(tmp_path_factory.mktemp("guarded"))
+    file = make_site(tmp_path_factory.mktemp("guarded"), LAKE, deployment=FILE)
     with open_workspace(config=file) as workspace:
         _, reads = create_key(workspace.store, "rita", ("finance",))
         _, edits = create_key(workspace.store, "eddy", ("finance",), may_edit=True)

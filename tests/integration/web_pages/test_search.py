@@ -102,8 +102,11 @@ def test_columns_and_sets_of_tables_are_results_of_their_own(page):
     assert "station" in page.locator("#results article h3").all_inner_texts()
     page.get_by_role("link", name="Tables together").click()
     page.wait_for_url("**tab=groups**")
-    joined = page.locator("article", has_text="2 tables joined").first
-    assert 'JOIN "' in joined.locator("pre").inner_text()
+    page.get_by_text("Statement that joins them").first.click()
+    assert 'JOIN "' in page.get_by_label("Statement").first.input_value()
+    page.get_by_role("button", name="Run", exact=True).first.click()
+    page.wait_for_url("**/answer/run")
+    assert page.get_by_role("columnheader", name="rain_mm").is_visible()
 
 
 def test_browsing_has_pages_an_order_and_a_total(page):

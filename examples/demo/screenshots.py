@@ -1,0 +1,66 @@
+"""Takes the pictures of the page that the documentation shows, of a demo that is being served.
+
+Run `pneuma-assets --home .demo/home serve`, and beside it
+`python examples/demo/screenshots.py --out docs/images`. It needs playwright and Chromium.
+"""
+
+import argparse
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+SEARCH = "/?q=How warm was the sea off the coast of Peru in each month?"
+TABLE = "/tables/lake/economy/macrodata?q=quarterly unemployment and treasury bills"
+ANSWER = "/answer?q=How long do people live in Afghanistan?"
+STATEMENT = """SELECT year, lifeExp
+FROM gapminder
+WHERE country = 'Afghanistan'
+ORDER BY year"""
+
+
+def show(address: str) -> Callable[[Page], object]:
+    """Return what opens an address."""
+    return lambda page: page.goto(address)
+
+
+def run_statement(page: Page) -> None:
+    """Write a statement below rows that a question names, and run it."""
+    page.goto(ANSWER)
+    page.get_by_text("Write a statement about it").first.click()
+    page.get_by_label("Statement").first.fill(STATEMENT)
+    page.get_by_role("button", name="Run", exact=True).first.click()
+    page.wait_for_url("**/answer/run")
+
+
+PICTURES: dict[str, tuple[Callable[[Page], object], dict[str, Any]]] = {
+    "web-search": (show(SEARCH), {}),
+    "web-table": (show(TABLE), {}),
+    "web-answer": (run_statement, {"viewport": {"width": 1180, "height": 1120}}),
+    "web-dark": (show(SEARCH), {"color_scheme": "dark"}),
+    "web-narrow": (show(SEARCH), {"viewport": {"width": 360, "height": 800}}),
+}
+
+
+def main() -> None:
+    """Take all pictures."""
+    parser = argparse.ArgumentParser(description="Take the pictures of the page.")
+    parser.add_argument("--url", default="http://127.0.0.1:8765")
+    parser.add_argument("--out", type=Path, default=Path("docs/images"))
+    asked = parser.parse_args()
+    with sync_playwright() as playwright:
+        chromium = shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for name, (act, options) in PICTURES.items():
+            size = {"viewport": {"width": 1180, "height": 860}}
+            page = browser.new_page(base_url=asked.url, **(size | options))
+            act(page)
+            page.screenshot(path=asked.out / f"{name}.png")
+            page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
