@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 
 from pneuma_assets.assets.checks import index_checks
+from pneuma_assets.assets.saved_tables import saved_assets, saved_schedules, saved_tables
 from pneuma_assets.assets.stages import stage_assets
 from pneuma_assets.assets.table_assets import definable, table_specs
 from pneuma_assets.assets.table_events import problem_checks
@@ -56,6 +57,7 @@ def build_definitions(
     stages = stage_assets(loaded.deployment)
     keys = {key for stage in stages for key in stage.keys}
     tables = definable(known_tables(loaded).tables, keys) if with_tables else ()
+    saved = saved_tables(loaded)
     schedules = [
         indexing_schedule(loaded, job),
         check_schedule(loaded, checking),
@@ -63,10 +65,14 @@ def build_definitions(
     ]
     _refuse_ambiguous(loaded, [job, checking, optimising, changed, scanning, *schedules])
     return dg.Definitions(
-        assets=[*stages, *table_specs(tables, loaded.deployment)],
+        assets=[
+            *stages,
+            *table_specs(tables, loaded.deployment),
+            *saved_assets(loaded, saved, tables),
+        ],
         asset_checks=[*index_checks(loaded.deployment), *problem_checks(tables, loaded.deployment)],
         jobs=[job, checking, optimising, changed, scanning],
-        schedules=schedules,
+        schedules=[*schedules, *saved_schedules(loaded, saved)],
         sensors=[
             watch_sensor(loaded, job, checking, scanning),
             resume_sensor(loaded, job),

@@ -216,6 +216,32 @@ def export(
 
 @app.command()
 @command
+def save(
+    workspace: "Workspace",
+    conversation: Id,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the file, and in Dagster.")],
+    schedule: Annotated[
+        str | None, typer.Option(metavar="CRON", help="When Dagster makes the tables anew.")
+    ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Make them anew when a table of theirs has changed.")
+    ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace a file of this name.")
+    ] = False,
+    author: AuthorOption = None,
+) -> None:
+    """Save the tables as a file, from which Dagster makes them as assets, without a model."""
+    asker = _asker(author, None)
+    with showing_progress(lasting=False):
+        file = workspace.seek.save(
+            conversation, asker, name, schedule=schedule, follow=follow, replace=replace
+        )
+    print_line(f"saved to {file}; Dagster shows its assets when it reloads its definitions")
+
+
+@app.command()
+@command
 def rename(
     workspace: "Workspace",
     conversation: Id,

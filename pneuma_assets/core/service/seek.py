@@ -41,6 +41,10 @@ from pneuma_assets.core.text.safe import one_line
 from pneuma_assets.core.text.suggest import check_text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pneuma_assets.core.seek.saved import SavedTables
+    from pneuma_assets.core.service.saved_tables import SavedRun
     from pneuma_assets.core.service.session import QuerySession
     from pneuma_assets.core.store import Store
 
@@ -252,6 +256,48 @@ class Seeker:
 
         with self._open(conversation_id, asker) as (_, tools, now):
             return as_script(now.state, tools.places(now.state))
+
+    def save(
+        self,
+        conversation_id: str,
+        asker: Asker,
+        name: str,
+        *,
+        schedule: str | None = None,
+        follow: bool = False,
+        replace: bool = False,
+    ) -> "Path":
+        """Save the tables as a file, from which Dagster makes them again; returns where it is.
+
+        Args:
+            conversation_id: The conversation.
+            asker: Whose it is, and who may see all.
+            name: Of the file, and of its assets in Dagster.
+            schedule: When they are made anew, as cron has it.
+            follow: Whether they are made anew when a table that they are made of has changed.
+            replace: Whether there may be a file of this name.
+        """
+        from pneuma_assets.core.service.saved_tables import save
+
+        with self._open(conversation_id, asker) as (_, tools, now):
+            return save(
+                self._loaded, tools, now, name, schedule=schedule, follow=follow, replace=replace
+            )
+
+    def make_saved(self, saved: "SavedTables") -> "SavedRun":
+        """Make the tables of a saved file again, as who operates the deployment."""
+        from pneuma_assets.core.service.saved_tables import make_saved, own_file
+
+        with (
+            self._store() as store,
+            self._asking() as session,
+            AnswerSources(self._loaded, self._environ) as sources,
+        ):
+            tables = PersonsTables(
+                session, store, sources, Asker(saved.author), "",
+                own_file=lambda name: own_file(self._loaded, saved, name),
+            )  # fmt: skip
+            return make_saved(self._loaded, saved, tables)
 
     def rename(self, conversation_id: str, title: str, asker: Asker) -> None:
         """Call a conversation otherwise."""

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -73,13 +73,17 @@ def _size(made: Sequence[Made]) -> int:
 
 @dataclass
 class PersonsTables:
-    """The tables of a state as far as a person may read them (`Relations`)."""
+    """The tables of a state as far as a person may read them (`Relations`).
+
+    `own_file` returns a person's own file, packed; None: those of the conversation.
+    """
 
     session: "QuerySession"
     store: "Store"
     sources: AnswerSources
     asker: Asker
     conversation_id: str
+    own_file: "Callable[[str], bytes | None] | None" = None
     _known: dict[str, AnswerTable] = field(default_factory=dict)
     _own: dict[str, OwnTable] = field(default_factory=dict)
 
@@ -128,12 +132,19 @@ class PersonsTables:
             self._known |= self.sources.tables(evidence)
         return self._known
 
+    def packed_file(self, name: str) -> bytes:
+        """Return a person's own file, packed; raises `ConfigError` where it is not there."""
+        if self.own_file is not None:
+            data = self.own_file(name)
+        else:
+            data = self.store.conversations.file(self.conversation_id, name)
+        if data is None:
+            raise ConfigError(f"there is no file {name!r} here; add it again")
+        return data
+
     def _file(self, name: str) -> OwnTable:
         if name not in self._own:
-            data = self.store.conversations.file(self.conversation_id, name)
-            if data is None:
-                raise ConfigError(f"there is no file {name!r} in this conversation; add it again")
-            self._own[name] = OwnTable.unpacked(data)
+            self._own[name] = OwnTable.unpacked(self.packed_file(name))
         return self._own[name]
 
 

@@ -1,0 +1,151 @@
+"""Saves the tables of a conversation as a file, makes them again from it, and says what moved."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.progress import report
+from pneuma_assets.core.seek.conversation import Conversation
+from pneuma_assets.core.seek.materialize import materialize, run_queries
+from pneuma_assets.core.seek.results import Made, QueryResult, Relations, Severity
+from pneuma_assets.core.seek.saved import (
+    SavedTables,
+    checked,
+    folder_of,
+    moved,
+    named,
+    own_files_of,
+    results_moved,
+    write,
+)
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.service.seek_tools import SeekTools
+
+_RESULTS = "results.json"
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRun:
+    """What one making gave.
+
+    Attributes:
+        made: Each table by its name in the state.
+        files: Where its rows are now, as Parquet.
+        moved: What of it is otherwise than last time, a line each.
+        results: Of the queries.
+        results_moved: Likewise.
+    """
+
+    made: Mapping[str, Made]
+    files: Mapping[str, Path]
+    moved: Mapping[str, Sequence[str]]
+    results: Sequence[QueryResult]
+    results_moved: Sequence[str]
+
+
+def save(
+    loaded: LoadedDeployment,
+    tools: "SeekTools",
+    now: Conversation,
+    name: str,
+    *,
+    schedule: str | None,
+    follow: bool,
+    replace: bool,
+) -> Path:
+    """Write what a conversation ended in; it is made once, so that what rules find is known.
+
+    Raises:
+        QueryError: There is no table, or who asks does not see all that such a file may read.
+        ConfigError: The name or schedule cannot be, or is taken.
+    """
+    asker = tools.tables.asker
+    if asker.readers is not None:
+        raise QueryError("Saved tables are read by Dagster; ask who operates it to save these.")
+    if not now.state.tables:
+        raise QueryError("There is no table to save yet.")
+    made, results = tools.make(now.state), tools.run(now.state)
+    found = [one for table in made for one in table.findings]
+    found += [one for result in results for one in result.findings]
+    files = {one.file: tools.tables.packed_file(one.file) for one in now.state.sources if one.file}
+    given = {
+        "name": name,
+        "title": now.saved.title[:200],
+        "author": asker.name[:200],
+        "schedule": schedule,
+        "follow": follow,
+        "accepted": sorted({named(one) for one in found if one.severity is not Severity.NOTE}),
+        "state": now.state,
+    }
+    saved = checked(given, "the saved tables")
+    return write(folder_of(loaded), saved, files, replace=replace)
+
+
+def own_file(loaded: LoadedDeployment, saved: SavedTables, name: str) -> bytes | None:
+    """Return a person's own file as it was saved; None where it is not there."""
+    file = own_files_of(folder_of(loaded), saved.name) / f"{Path(name).name}.parquet"
+    return file.read_bytes() if file.is_file() else None
+
+
+def make_saved(loaded: LoadedDeployment, saved: SavedTables, tables: Relations) -> SavedRun:
+    """Make the tables of a saved file, run its queries, and put all in its place.
+
+    Files are replaced once all tables are made and all queries ran: those of before stay else.
+
+    Raises:
+        StepFailedError: A table cannot be made.
+        PneumaError: A table that it is made of is not there, or cannot be read.
+    """
+    made: dict[str, Made] = {}
+    for one in materialize(saved.state, tables):
+        made[one.table] = one
+        report(f"making {saved.name}", len(made), len(saved.state.tables))
+    rows = {name: one.rows for name, one in made.items()}
+    results = list(run_queries(saved.state, rows))
+    folder = loaded.home / "saved_rows" / saved.name
+    before = {name: _read(folder / f"{name}.parquet") for name in made}
+    results_before = _read_results(folder / _RESULTS)
+    _put(folder, rows, results)
+    return SavedRun(
+        made,
+        {name: folder / f"{name}.parquet" for name in made},
+        {name: moved(before[name], table) for name, table in rows.items()},
+        results,
+        results_moved(results_before, results),
+    )
+
+
+def _read(file: Path) -> pa.Table | None:
+    return pq.read_table(file) if file.exists() else None
+
+
+def _read_results(file: Path) -> list[QueryResult]:
+    if not file.exists():
+        return []
+    return [
+        QueryResult(one["name"], tuple(one["columns"]), tuple(map(tuple, one["rows"])), one["more"])
+        for one in json.loads(file.read_text("utf-8"))
+    ]
+
+
+def _put(folder: Path, rows: Mapping[str, pa.Table], results: Iterable[QueryResult]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    begun = folder / f".{os.getpid()}"
+    for name, table in rows.items():
+        pq.write_table(table, begun, compression="zstd")
+        begun.replace(folder / f"{name}.parquet")
+    said = [
+        {"name": one.name, "columns": one.columns, "rows": one.rows, "more": one.more}
+        for one in results
+    ]
+    begun.write_text(json.dumps(said), "utf-8")
+    begun.replace(folder / _RESULTS)
