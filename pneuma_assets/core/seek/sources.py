@@ -83,14 +83,15 @@ class Existing:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Some columns of a table."""
+    """Some columns of a table; of one that has none of them the first, for its rows count."""
 
     whole: Readable
     names: frozenset[str]
 
     @property
     def columns(self) -> Sequence[AnswerColumn]:
-        return [one for one in self.whole.columns if one.name in self.names]
+        named = [one for one in self.whole.columns if one.name in self.names]
+        return named or self.whole.columns[:1]
 
     def batches(self, names: Sequence[str]) -> Iterable[pa.RecordBatch]:
         return self.whole.batches(names)
@@ -138,10 +139,11 @@ class Family:
         """Yield the rows of all members; columns that were read are kept."""
         before = () if self._kept is None else self._kept.schema.names
         if self._kept is None or not set(names) <= set(before):
-            wanted = frozenset([*before, *names]) - {self.member}
+            wanted = list(dict.fromkeys([*before, *names, self.member]))
             tables = Tables(self._bounds)
             labels = {f"part {at}": label for at, label in enumerate(self._parts)}
             for name, label in labels.items():
-                tables.put(name, _Part(self._parts[label], wanted))
-            self._kept = united_in_parts(tables, [*labels], labels, self.member)
+                tables.put(name, _Part(self._parts[label], frozenset(wanted) - {self.member}))
+            whole = united_in_parts(tables, [*labels], labels, self.member)
+            self._kept = whole.select(wanted)
         return InHand(self._kept).batches(names)

@@ -52,6 +52,15 @@ def test_22_yearly_files_are_one_table_and_only_what_is_read_is_asked_for():
     assert "'member' is NULL in 21 of 22 tables" in told["columns differ"]
 
 
+def test_a_member_that_lacks_what_is_read_keeps_its_rows_and_its_other_columns():
+    tables = {"s/1": pa.table({"a": [1, 2]}), "s/2": pa.table({"b": [3], "a": [4]})}
+    code = "SELECT sum(b) AS b, count(*) AS n FROM s WHERE b IS NULL OR b > 0"
+    steps = (sql(code, "s", makes="first"), sql("SELECT sum(a) AS a FROM s", "s"))
+    (made,) = materialize(state(*steps, s=list(tables)), ArrowRelations(tables))
+    assert made.rows.to_pydict() == {"a": [7]}
+    assert made.steps[0].rows == 1
+
+
 def test_many_members_are_read_in_several_statements():
     many = {f"s/part_{at:03}": pa.table({"n": [at]}) for at in range(120)}
     many["s/part_003"] = texts(n=["x"])
