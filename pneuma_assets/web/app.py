@@ -64,7 +64,7 @@ def create_app(
     state.metrics = Metrics(settings, environ)
     state.asking = WorkPool("asking", _ASKING, settings.request_seconds)
     state.answering = WorkPool("answering", _ANSWERING, settings.answer_seconds)
-    state.render_problem, state.mounted = None, []
+    state.mounted = []
     for router in (*routers(), health.router, login.router):
         app.include_router(router)
     _add_doors(app)

@@ -1,12 +1,10 @@
 """Logging in and out in a browser: by a key, or at the provider."""
 
 import secrets
-from html import escape
 from typing import Annotated
-from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Query, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from pneuma_assets.web.authentication import Authentication
 from pneuma_assets.web.problems import RefusedError
@@ -96,22 +94,8 @@ def _own_path(there: str) -> str:
 
 
 def _form(request: Request, there: str, problem: str, status: int) -> Response:
-    """Return the form; the page's own looks replace it where they are there."""
-    render = getattr(request.app.state, "render_login", None)
-    has_provider = request.app.state.authentication.provider is not None
-    if render is not None:
-        page: Response = render(request, _own_path(there), problem, has_provider, status)
-        return page
-    onward = escape(_own_path(there))
-    told = f"<p role=alert>{escape(problem)}</p>" if problem else ""
-    link = (
-        f'<p><a href="/login/provider?next={quote(onward)}">Log in</a></p>' if has_provider else ""
-    )
-    body = (
-        "<!doctype html><html lang=en><title>Log in</title><h1>Log in</h1>"
-        f"{told}{link}<form method=post action=/login>"
-        f'<input type=hidden name=next value="{onward}">'
-        "<label>Key <input name=key type=password autocomplete=current-password required></label> "
-        "<button>Log in</button></form></html>"
-    )
-    return HTMLResponse(body, status)
+    """Return the page on which one logs in."""
+    state = request.app.state
+    has_provider = state.authentication.provider is not None
+    page: Response = state.render_login(request, _own_path(there), problem, has_provider, status)
+    return page

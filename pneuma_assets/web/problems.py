@@ -131,9 +131,8 @@ def problem_response(problem: Problem) -> Response:
 def respond(request: Request, error: Exception) -> Response:
     """Return the response to a request that failed: a page for a browser, JSON for a program."""
     problem = problem_of(error)
-    render = getattr(request.app.state, "render_problem", None)
-    if render is not None and wants_page(request):
-        page: Response = render(request, problem)
+    if wants_page(request):
+        page: Response = request.app.state.render_problem(request, problem)
         return page
     return problem_response(problem)
 
