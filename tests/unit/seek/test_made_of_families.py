@@ -61,6 +61,7 @@ def test_a_member_that_lacks_what_is_read_keeps_its_rows_and_its_other_columns()
     assert made.steps[0].rows == 1
 
 
+@pytest.mark.slow
 def test_many_members_are_read_in_several_statements():
     many = {f"s/part_{at:03}": pa.table({"n": [at]}) for at in range(120)}
     many["s/part_003"] = texts(n=["x"])
@@ -70,6 +71,7 @@ def test_many_members_are_read_in_several_statements():
     assert found.rows == ((120, 120, "x"),)
 
 
+@pytest.mark.slow
 def test_rows_are_kept_between_statements_where_there_is_room():
     tables = {"a": pa.table({"n": range(5), "m": range(5)})}
     step = sql("SELECT sum(n) / count(*) AS r FROM a WHERE m > 2", "a")
@@ -114,6 +116,7 @@ class TestPython:
         (made,) = materialize(state(*steps, a=["a"]), relations)
         assert made.rows.to_pydict() == {"w": ["X", "Y"], "m": [2, 3]}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("program", "said"),
         [

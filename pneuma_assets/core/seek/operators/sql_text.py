@@ -75,9 +75,9 @@ def typed(name: str, wanted: str, table: str, kind: str) -> str:
     if wanted == "number" and has == "number":
         return cell
     if wanted == "integer":
-        whole = f"TRY_CAST({cell} AS BIGINT)"
-        exact = f"TRY_CAST({cell} AS DOUBLE) = {whole}"
-        return f"CASE WHEN {exact} THEN {whole} END"
+        digits = f"regexp_full_match({as_text(cell)}, '[+-]?[0-9]+([.]0*)?')"
+        whole = f"{cell} = trunc({cell})" if has == "number" else digits
+        return f"CASE WHEN {whole} THEN TRY_CAST({cell} AS BIGINT) END"
     if wanted == "boolean" and has == "number":
         return f"CASE {cell} WHEN 0 THEN false WHEN 1 THEN true END"
     return f"TRY_CAST({cell} AS {TYPES[wanted]})"
