@@ -39,11 +39,16 @@ def facets_of(counts: FacetCounts, chosen: Mapping[str, Collection[str]]) -> lis
         counts: Of each facet.
         chosen: Of each facet the values that are wanted; those of `within` are days.
     """
-    if not counts:
+    if not any(one.tables for values in counts.values() for one in values) and not any(
+        chosen.values()
+    ):
         return []
     found = {key: {one.value: one.tables for one in values} for key, values in counts.items()}
     named = [_named(key, found.get(key, {}), chosen[key]) for key in _TITLES]
-    return [*(one for one in named if one.shown), _ages(found["freshness"], chosen["within"])]
+    return [
+        *(one for one in named if one.shown),
+        _ages(found.get("freshness", {}), chosen["within"]),
+    ]
 
 
 def _named(key: str, found: Mapping[str, int], chosen: Collection[str]) -> Facet:

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
+from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.service.describe import moment
 from pneuma_assets.web.pages.page import OperatorsPage
 from pneuma_assets.web.pages.rendering import ago
@@ -35,7 +36,10 @@ def failing_page(
 ) -> HTMLResponse:
     """Show questions that were refused, rejected or abandoned, the most frequent first."""
     offset = PAGE * (number - 1)
-    total, found = page.desk.failing_questions(limit=PAGE, offset=offset)
+    try:
+        total, found = page.desk.failing_questions(limit=PAGE, offset=offset)
+    except ConfigError:  # nothing was ever listed
+        total, found = 0, []
     rows = [(one.question, one.outcome, one.times, ago(str(moment(one.asked_at)))) for one in found]
     return page.render(
         "failing.html",

@@ -142,7 +142,7 @@ def _found(page: Page, form: Search) -> dict[str, Any]:
         "form": form, "question": form.question, "tabs": TABS, "orders": ORDERS,
         "body": f"{form.tab}.html", "note": "", "problem": None, "missing": (), "confirmed": (),
         "hits": (), "columns": (), "groups": (), "listing": None, "facets": (),
-        "unlikely": False, "confidence": None,
+        "unlikely": False, "confidence": None, "is_empty": False,
     }  # fmt: skip
     if not form.question:
         return shown | _browsed(page, form)
@@ -210,6 +210,7 @@ def _refused(page: Page, form: Search, error: QueryError) -> dict[str, Any]:
     listing = page.desk.browse(facets=form.facets(), limit=1, readers=page.asker.readers)
     return {
         "body": "tables.html",
+        "is_empty": not listing.total and not form.filtered,
         "problem": problem_of(error),
         "facets": facets_of(listing.facets, form.chosen),
         "heading": "Nothing found",

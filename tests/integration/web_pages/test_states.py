@@ -1,0 +1,54 @@
+"""What is said where nothing is indexed, a part is away, or a question failed."""
+
+import pytest
+
+from pneuma_assets.core.errors import ModelError
+from tests.support.doors import OPENING
+from tests.support.web_site import LAKE, ONE_SOURCE, local_site, make_site, new_page
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("/", "No tables yet"),
+        ("/?q=rain", "No tables yet"),
+        ("/status", "Nothing is indexed yet"),
+        ("/failing", "No question has failed yet."),
+    ],
+)
+def test_where_nothing_is_indexed_it_says_what_to_do(browser, words, tmp_path, address, says):
+    file = tmp_path / "pneuma.yaml"
+    file.write_text(ONE_SOURCE)
+    with local_site(file) as site, new_page(browser, site) as page:
+        page.goto(address)
+        assert says in page.locator("main").inner_text()
+        assert str(tmp_path) not in page.locator("main").inner_text()
+
+
+def test_a_part_that_is_away_is_named_beside_what_is_found(browser, words, tmp_path, monkeypatch):
+    file = make_site(tmp_path, {name: LAKE[name] for name in ("climate/rain.csv",)})
+
+    def away(_: object) -> object:
+        raise ModelError("the encoder's weights cannot be read")
+
+    for module in OPENING:
+        monkeypatch.setattr(f"{module}.open_encoder", away)
+    with local_site(file) as site, new_page(browser, site) as page:
+        page.goto("/?q=rain at Kiel")
+        assert page.locator("#results article h3").first.inner_text() == "rain"
+        missing = page.locator(".notice.warn").first.inner_text()
+        assert "Something is missing from this answer" in missing
+        assert "Encoder" in missing
+        assert "by words alone" in missing
+
+
+def test_a_question_whose_tables_nobody_opened_fails_until_one_is_opened(page):
+    page.goto("/?q=rain that nobody looks at")
+    page.goto("/failing")
+    row = page.get_by_role("row", name="rain that nobody looks at")
+    assert "abandoned" in row.inner_text()
+    page.goto("/tables/lake/climate/rain?q=rain that nobody looks at")
+    page.goto("/failing")
+    assert row.count() == 0
