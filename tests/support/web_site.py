@@ -110,3 +110,11 @@ def new_page(browser: Any, address: str, **options: Any) -> Iterator[Any]:
         context.close()
     found = [one for one in faults if not any(part in one for part in page.expected_faults)]
     assert not found, found
+
+
+def violations(page: Any) -> list[str]:
+    """What axe finds wrong with a page (WCAG and good practice)."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]

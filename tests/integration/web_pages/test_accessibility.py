@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.web_site import new_page
+from tests.support.web_site import new_page, violations
 
 pytestmark = pytest.mark.integration
 
@@ -19,13 +19,6 @@ SCREENS = (
     "/failing",
     "/nothing",
 )
-
-
-def violations(page) -> list[str]:
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page).response["violations"]
-    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.recording_endpoint import recording_endpoint
-from tests.support.web_site import LAKE, local_site, make_site, new_page
+from tests.support.web_site import LAKE, local_site, make_site, new_page, violations
 
 pytestmark = pytest.mark.integration
 
@@ -44,6 +44,7 @@ def test_an_answer_has_its_rows_its_statement_and_a_chart(page):
     assert "GROUP BY" in page.get_by_label("Statement").first.input_value()
     chart = page.get_by_role("img", name="Bars of total by station")
     assert chart.evaluate("one => one.naturalWidth") > 300
+    assert violations(page) == []
 
 
 def test_a_statement_is_edited_and_run_again(page):

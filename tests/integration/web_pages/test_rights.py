@@ -7,7 +7,7 @@ import pytest
 from pneuma_assets.core.service.access_keys import create_key
 from pneuma_assets.workspace import open_workspace
 from tests.support.served_home import FILE, LAKE, guarded_app
-from tests.support.web_site import make_site, new_page, serving_site
+from tests.support.web_site import make_site, new_page, serving_site, violations
 
 pytestmark = pytest.mark.integration
 
@@ -36,6 +36,7 @@ def test_a_browser_logs_in_and_out(browser, keys):
         assert page.url.endswith("/login?next=%2F%3Fq%3Dsalaries")
         log_in(page, "pneuma_wrong_key")
         assert "wrong" in page.get_by_role("alert").inner_text()
+        assert violations(page) == []
         log_in(page, reads)
         page.wait_for_url("**/?q=salaries")
         assert "Signed in as rita" in page.locator("footer").inner_text()

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.web_site import new_page
+from tests.support.web_site import new_page, violations
 
 pytestmark = pytest.mark.integration
 
@@ -63,6 +63,7 @@ def test_a_description_is_corrected_rejected_and_taken_back(page):
     cell = column(page, "measured")
     cell.get_by_text(re.compile("^(Correct|Describe)")).click()
     cell.get_by_label("Description, one line").fill("First day of the month")
+    assert violations(page) == []
     cell.get_by_role("button", name="Save").click()
     assert "Your description stands" in done(page)
     assert page.url.endswith("#column-measured")
@@ -105,6 +106,7 @@ def test_a_right_answer_is_shown_to_who_asks_the_like_and_a_wrong_one_is_not(pag
     page.goto(question)
     confirmed = page.get_by_role("group", name="Confirmed answer")
     assert "lake/climate/rain" in confirmed.inner_text()
+    assert violations(page) == []
     confirmed.get_by_role("button", name="Forget").click()
     assert "forgotten" in done(page)
     page.goto(question)
