@@ -11,6 +11,7 @@ from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.search.judge import judge_prompt
+from pneuma_assets.core.seek import actions
 from pneuma_assets.core.tables import Block, DocumentKind
 from tests.support.waiting import LONGEST
 
@@ -56,6 +57,21 @@ def llamacpp_model(cache_dir):
     model = opened(cache_dir, model=str(smollm2.find_gguf()), device="cpu")
     yield model
     model.close()
+
+
+@pytest.mark.parametrize("allowed", [actions.NAMES, ("message",), ("search", "message")])
+def test_a_conversation_is_bound_to_its_schema_by_a_grammar(llamacpp_model, allowed):
+    said = [
+        {"role": "system", "content": "Answer with one action as JSON."},
+        {"role": "user", "content": "PERSON: Which tariffs? Answer with one action."},
+    ]
+    reply = llamacpp_model.converse(said, actions.action_schema(allowed), 200)
+    assert reply.read
+    assert reply.written
+    if reply.whole:  # so small a model may say the same for ever
+        assert actions.read_action(reply.text, allowed)
+    else:
+        assert "".join(reply.text.split()).startswith('{"next":{"action":"')
 
 
 def answers(model, prompts=PROMPTS, length=NEW):

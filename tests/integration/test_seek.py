@@ -280,6 +280,37 @@ def test_a_budget_that_is_used_up_ends_the_turn_until_another_is_granted(lake, s
         assert len(actions(workspace.seek.get(begun, ANA))) > done
 
 
+DOUBTFUL = {
+    "join multiplies": ("SELECT p.item, q.price, 0.1 previous_tariff, 0.2 new_tariff "
+                        "FROM purchases p JOIN purchases q USING (country)", "join multiplies"),
+    "empty result": ("SELECT item, price, 0.1 previous_tariff, 0.2 new_tariff FROM purchases "
+                     "WHERE price > 1000", "no rows"),
+    "value of no cell": ("SELECT item, price, 0.1 previous_tariff, 0.2 new_tariff FROM purchases "
+                         "WHERE country = 'Germany'", "literal not found"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", DOUBTFUL)
+def test_what_misleads_is_told_with_what_was_made(lake, fault):
+    code, rule = DOUBTFUL[fault]
+    step = {**STEPS["steps"][0], "reads": ["purchases"], "code": code}
+    state = {**STATE, "tables": [{**STATE["tables"][0], "steps": [step]}], "queries": []}
+    with opened(lake) as workspace:
+        begun = workspace.seek.start(ANA, fault).conversation_id
+        workspace.seek.edit(begun, state, ANA)
+        made = workspace.seek.materialize(begun, ANA).shown(Kind.MADE)
+    assert rule in [one["rule"] for one in made.cells["findings"]]
+
+
+def test_questions_to_begin_with_are_those_that_were_answered(lake):
+    with opened(lake) as workspace:
+        asked = "Which countries have tariffs?"
+        workspace.confirm_answer(asked, ["lake/trade/tariffs"], author="ana")
+        workspace.confirm_answer("Who earns most?", ["pay/staff/salaries"], author="hr")
+        assert workspace.seek.first_questions(ANA) == [asked]
+        assert "Who earns most?" in workspace.seek.first_questions(ALL)
+
+
 def test_a_family_is_one_table_to_the_conversation(talk):
     def whole(prompt):
         import json

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 10_000
 """Of what a person says at once."""
 _TITLE = 120
+_SUGGESTED = 5
 _STATIC = "static pipeline"
 
 
@@ -83,6 +84,14 @@ class Seeker:
         """Return a person's conversations, that of the latest event first."""
         with self._store() as store:
             return store.conversations.of_author(asker.name)
+
+    def first_questions(self, asker: Asker) -> Sequence[str]:
+        """Return questions to begin with: those last confirmed of tables that they may see."""
+        with self._store() as store:
+            seen = seen_tables(store, asker.readers)
+            said = store.usage.answers()
+            asked = [one.question for one in said if one.confirmed and seen.issuperset(one.tables)]
+            return [*dict.fromkeys(asked)][:_SUGGESTED]
 
     def start(self, asker: Asker, title: str = "") -> Conversation:
         """Begin a conversation."""
