@@ -1,0 +1,113 @@
+"""What pages are put together from: bars, graphs, times and marked texts."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pneuma_assets.core.service.catalog_types import Marked
+from pneuma_assets.core.service.lineage import LinkedTable
+from pneuma_assets.web.pages.charts import chart_of
+from pneuma_assets.web.pages.drawings import (
+    MOST_IN_A_LAYER,
+    histogram,
+    lineage_graph,
+    shares,
+    trend,
+)
+from pneuma_assets.web.pages.rendering import ago, anchor, percent, segments, shown
+
+
+@given(st.dictionaries(st.sampled_from(["meaning", "words", "rare", "new one"]), st.floats(0, 1)))
+def test_parts_of_a_bar_stand_beside_each_other_and_are_all_named(signals):
+    whole = sum(signals.values()) or 1.0
+    parts = shares({name: value / whole for name, value in signals.items()})
+    assert len(parts) == sum(value > 0 for value in signals.values())
+    assert all(one.name for one in parts)
+    for one, following in pairwise(parts):
+        assert one.start <= following.start
+    assert not parts or parts[-1].start <= 100.01
+
+
+def test_the_highest_bar_fills_the_box_and_no_rows_draw_none():
+    bars = histogram([(0, 1, 5), (1, 2, 10), (2, 3, 0)])
+    assert [one.height for one in bars] == [20, 40, 0]
+    assert bars[1].says == "1 to 2: 10 rows"
+    assert histogram([]) == histogram([(0, 1, 0)]) == []
+
+
+def test_a_trend_needs_two_readings():
+    assert trend([(0.0, 5)]) is None
+    drawn = trend([(0.0, 0), (10.0, 50), (20.0, 100)])
+    assert drawn is not None
+    assert drawn.line == "0.0,116.0 300.0,60.0 600.0,4.0"
+
+
+def test_a_graph_of_many_tables_is_bounded_and_says_how_many_are_left_out():
+    linked = [LinkedTable(f"m/t{n}", "downstream", 1, "own", "view") for n in range(500)]
+    linked += [LinkedTable("far", "upstream", 9, "m/t1", "view")]
+    graph = lineage_graph("own", linked)
+    assert graph is not None
+    assert len(graph.nodes) == MOST_IN_A_LAYER + 2
+    assert graph.nodes[0].table_id == "own"
+    assert graph.nodes[-1].name == "and 492 more"
+    assert len(graph.arrows) == MOST_IN_A_LAYER
+    assert all(0 <= one.x <= graph.width and 0 <= one.y <= graph.height for one in graph.nodes)
+    assert lineage_graph("own", []) is None
+
+
+@given(st.text(max_size=40), st.lists(st.integers(0, 40), max_size=6, unique=True))
+def test_marks_part_a_text_and_lose_none_of_it(text, cuts):
+    ends = sorted(one for one in cuts if one <= len(text))
+    marks = tuple(zip(ends[::2], ends[1::2], strict=False))
+    parts = list(segments(Marked(text, marks)))
+    assert "".join(part for part, _ in parts) == text
+    assert [part for part, hit in parts if hit] == [text[a:b] for a, b in marks]
+
+
+@pytest.mark.parametrize(
+    ("age", "says"),
+    [
+        (timedelta(seconds=5), "just now"),
+        (timedelta(minutes=1), "1 minute ago"),
+        (timedelta(hours=49), "2 days ago"),
+        (timedelta(days=800), "2 years ago"),
+    ],
+)
+def test_times_are_told_in_words(age, says):
+    assert ago((datetime.now(UTC) - age).isoformat()) == says
+
+
+@pytest.mark.parametrize(
+    ("share", "says"),
+    [(0.0, "0 %"), (0.001, "under 1 %"), (0.5, "50 %"), (0.999, "99 %"), (1.0, "100 %")],
+)
+def test_no_share_is_rounded_to_none_or_all(share, says):
+    assert percent(share) == says
+
+
+def test_what_disguises_a_text_is_seen():
+    assert shown("sales\u202efdp\x00") == "sales\ufffdfdp\ufffd"
+    assert anchor("a b/<c>") == "a~20b~2F~3Cc~3E"
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows"),
+    [
+        (("n",), [(1,), (2,)]),
+        (("name", "n"), [("a", 1)]),
+        (("name", "n"), [("a", "1"), ("b", "2")]),
+        (("name", "n"), [(f"x{one}", one) for one in range(41)]),
+    ],
+)
+def test_rows_that_no_chart_shows_have_none(columns, rows):
+    assert chart_of(columns, rows) is None
+
+
+def test_a_chart_is_an_image_that_holds_what_it_shows():
+    chart = chart_of(("day", "n"), [("2020-01-01", 1), ("2020-01-02", 3)])
+    assert chart is not None
+    assert chart.says.startswith("Line of n by day")
+    assert chart.image.startswith("data:image/svg+xml;base64,")
