@@ -57,16 +57,11 @@ def step(operator, reads, makes, options):
     if operator == "fuzzy_match":
         import pyarrow
 
-        pairs = pyarrow.table(matching(options, columns, ask), schema=PAIRS_SCHEMA())
-        DATABASE.register("pairs_view", pairs)
+        kinds = {"value": "string", "match": "string", "score": "double"}
+        pairs = matching(options, columns, ask)
+        DATABASE.register("pairs_view", pyarrow.table(pairs, schema=pyarrow.schema(kinds)))
         make(PAIRS, "SELECT * FROM pairs_view")
     make(makes, OPERATORS[operator](options, columns, ask))
-
-
-def PAIRS_SCHEMA():
-    import pyarrow
-
-    return pyarrow.schema([("value", "string"), ("match", "string"), ("score", "double")])
 
 
 def python_step(code, reads, makes):

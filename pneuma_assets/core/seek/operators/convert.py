@@ -97,17 +97,10 @@ class Convert(SqlOperator):
         return convert(work.options, work.columns)
 
     def check(self, work: Work) -> None:
-        """Refuse rates that the step does not read, and columns that are not there."""
+        """Refuse rates that the step does not read."""
         rates = [on["other"] for on in rates_of(work.options, work.base)]
         if sorted(rates) != sorted(work.step.reads[1:]):
             raise StateInvalidError("reads names the table, then each table of rates, once")
-        names = {name.casefold() for name, _ in work.columns[work.base]}
-        for one in work.options["conversions"]:
-            if one["column"].casefold() not in names:
-                known = ", ".join(name for name, _ in work.columns[work.base][:20])
-                raise StateInvalidError(
-                    f"{work.base} has no column {one['column'][:60]!r}; it has {known}"
-                )
 
     def findings(self, work: Work) -> Iterator[Finding]:
         """Yield which cells a conversion does not take, and how rates are joined."""

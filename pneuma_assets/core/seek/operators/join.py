@@ -124,13 +124,8 @@ class FuzzyMatch(SqlOperator):
         return replace(super().work(step, tables), extra=(PAIRS,))
 
     def check(self, work: Work) -> None:
-        """Refuse columns that neither table has."""
+        """Refuse columns of tables that the step does not read."""
         _check_columns(work.options["columns"], work.step.reads)
-        for name, column in zip(work.step.reads, ("column", "other_column"), strict=True):
-            wanted = work.options[column]
-            if wanted not in [own for own, _ in work.columns[name]]:
-                known = ", ".join(own for own, _ in work.columns[name][:20])
-                raise StateInvalidError(f"{name} has no column {wanted!r}; it has {known}")
 
     def run(self, step: Step, tables: Tables) -> Outcome:
         """Look for the pairs, then join by them."""
@@ -187,58 +182,40 @@ def join_findings(
         columns: Of all that is read.
         before: Joins that stand before these.
     """
-    counts = []
+    ways = [*before, *joins]
+    firsts = [joined(work.base, ways[:at], columns) for at in range(len(before), len(ways) + 1)]
+    sides = [f"JOIN {quoted(on['other'])} ON {condition(on, columns)}" for on in joins]
+    counted = [*firsts, *(f"{one} SEMI {side}" for one, side in zip(firsts, sides, strict=False))]
+    cells = (f"(SELECT count(*) FROM {one}) AS n{at}" for at, one in enumerate(counted))
+    ((*counts,),) = work.ask(f"SELECT {', '.join(cells)}", 1)
+    rows, matched = counts[: len(firsts)], counts[len(firsts) :]
     for at, on in enumerate(joins):
-        first = joined(work.base, [*before, *joins[:at]], columns)
-        after = joined(work.base, [*before, *joins[: at + 1]], columns)
-        partner = f"{first} SEMI JOIN {quoted(on['other'])} ON {condition(on, columns)}"
-        counts += [f"(SELECT count(*) FROM {one})" for one in (first, partner, after)]
-    cells = (f"{count} AS n{at}" for at, count in enumerate(counts))
-    (row,) = work.ask(f"SELECT {', '.join(cells)}", 1)
-    for at, on in enumerate(joins):
-        rows, matched, joined_rows = (int(one) for one in row[3 * at : 3 * at + 3])
-        yield from _of_join(work, on, rows, matched, joined_rows)
-        if matched < rows:
-            yield from _alone(work, on, [*before, *joins[:at]], columns, rows, matched)
+        yield _of_rows(work, on, rows[at], matched[at], rows[at + 1])
+        if matched[at] < rows[at]:
+            alone = f"{firsts[at]} ANTI {sides[at]}"
+            yield _alone(work, on, alone, rows[at], rows[at] - matched[at])
 
 
-def _of_join(
-    work: Work, on: Mapping[str, Any], rows: int, matched: int, after: int
-) -> Iterator[Finding]:
+def _of_rows(work: Work, on: Mapping[str, Any], rows: int, matched: int, after: int) -> Finding:
     other, paired = on["other"], after - (rows - matched if on["kind"] == "left" else 0)
-    figures = {"before": float(rows), "matched": float(matched), "after": float(after)}
     text = f"joining {other}: {rows:,} rows before, {after:,} after"
+    rule, severity = "join", Severity.NOTE
     if paired > matched:
-        is_expected = on.get("expect", "one") == "any"
-        severity = Severity.NOTE if is_expected else Severity.ERROR
-        remedy = "" if is_expected else (
-            "; choose one row of each before, join by more columns, or say expect: any"
-        )  # fmt: skip
-        text += f": it multiplies rows, {matched:,} rows go with {paired:,} of {other}{remedy}"
-        yield work.finding("join multiplies", severity, text, **figures)
-    else:
-        yield work.finding("join", Severity.NOTE, text, **figures)
+        rule = "join multiplies"
+        text += f": it multiplies rows, {matched:,} rows go with {paired:,} of {other}"
+        if on.get("expect", "one") == "one":
+            severity = Severity.ERROR
+            text += "; choose one row of each before, join by more columns, or say expect: any"
+    return work.finding(rule, severity, text, before=rows, matched=matched, after=after)
 
 
-def _alone(
-    work: Work,
-    on: Mapping[str, Any],
-    before: Sequence[Mapping[str, Any]],
-    columns: Columns,
-    rows: int,
-    matched: int,
-) -> Iterator[Finding]:
-    """Yield that rows have no partner, with values of theirs."""
+def _alone(work: Work, on: Mapping[str, Any], alone: str, rows: int, count: int) -> Finding:
+    """Return that rows have no partner, with values of theirs."""
     keys = " || ' / ' || ".join(
         f"coalesce(CAST({of(on['table'], one)} AS VARCHAR), 'NULL')" for one in on["columns"]
     )
-    shown = work.examples(
-        keys,
-        f"{joined(work.base, before, columns)} ANTI JOIN {quoted(on['other'])} "
-        f"ON {condition(on, columns)}",
-    )
     kept = "have NULL in its columns" if on["kind"] == "left" else "are left out"
-    text = f"{rows - matched:,} of {rows:,} rows have no partner in {on['other']} and {kept}"
-    severity = Severity.ERROR if not matched else Severity.WARNING
-    figures = {"rows": float(rows), "unmatched": float(rows - matched)}
-    yield work.finding("join unmatched", severity, f"{text}, such as {shown}", **figures)
+    text = f"{count:,} of {rows:,} rows have no partner in {on['other']} and {kept}, such as "
+    severity = Severity.ERROR if count == rows else Severity.WARNING
+    shown = work.examples(keys, alone)
+    return work.finding("join unmatched", severity, text + shown, rows=rows, unmatched=count)
