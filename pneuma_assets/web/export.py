@@ -3,9 +3,12 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from starlette.responses import Response, StreamingResponse
 
 from pneuma_assets.core.answers.results import TableAnswer
@@ -23,7 +26,11 @@ def exported(answer: TableAnswer, kind: str) -> Response:
     before it. Parquet has every text as it is.
     """
     names = _unlike(answer.columns)
-    parts = _csv(names, answer.rows) if kind == "csv" else _parquet(names, answer.rows)
+    if kind == "csv":
+        parts = _csv(names, chunks(answer.rows, _ROWS_AT_ONCE))
+    else:
+        columns = [_array([row[at] for row in answer.rows]) for at in range(len(names))]
+        parts = _parquet(pa.Table.from_arrays(columns, names=list(names)))
     headers = {
         "Content-Disposition": f'attachment; filename="answer.{kind}"',
         "X-More-Rows": str(answer.more).lower(),
@@ -31,8 +38,17 @@ def exported(answer: TableAnswer, kind: str) -> Response:
     return StreamingResponse(parts, headers=headers, media_type=MEDIA_TYPES[kind])
 
 
-def _csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[bytes]:
-    for some in chunks([names, *rows], _ROWS_AT_ONCE):
+def file_of(table: pa.Table, name: str, kind: str) -> Response:
+    """Return a whole table as CSV or Parquet; texts of CSV as in `exported`."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{kind}"'}
+    batches = table.to_batches(max_chunksize=_ROWS_AT_ONCE)
+    rows = ([tuple(row.values()) for row in batch.to_pylist()] for batch in batches)
+    parts = _csv(table.column_names, rows) if kind == "csv" else _parquet(table)
+    return StreamingResponse(parts, headers=headers, media_type=MEDIA_TYPES[kind])
+
+
+def _csv(names: Sequence[str], parts: Iterable[Sequence[Sequence[Any]]]) -> Iterator[bytes]:
+    for some in chain([[names]], parts):
         text = io.StringIO()
         csv.writer(text).writerows([_cell(one) for one in row] for row in some)
         yield text.getvalue().encode("utf-8", "replace")
@@ -53,20 +69,14 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _parquet(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[bytes]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    columns = [_array([row[at] for row in rows]) for at in range(len(names))]
+def _parquet(table: pa.Table) -> Iterator[bytes]:
     written = io.BytesIO()
-    pq.write_table(pa.Table.from_arrays(columns, names=list(names)), written)
+    pq.write_table(table, written)
     yield written.getvalue()
 
 
 def _array(values: list[Any]) -> Any:
     """Return a column; of values of several kinds, their texts."""
-    import pyarrow as pa
-
     try:
         return pa.array(values)
     except (pa.ArrowException, OverflowError):

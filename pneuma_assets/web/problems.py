@@ -22,6 +22,10 @@ from pneuma_assets.core.errors import (
     SqlRefusedError,
     StateError,
 )
+from pneuma_assets.core.seek.conversation import NothingToUndoError
+from pneuma_assets.core.seek.results import StepFailedError
+from pneuma_assets.core.seek.state import StateInvalidError
+from pneuma_assets.core.store.conversations import ConversationChangedError
 
 logger = logging.getLogger(__name__)
 
@@ -79,6 +83,10 @@ _BY_KIND: Sequence[tuple[type[PneumaError], int, str, str]] = (
     (ConfigError, 404, "unknown", ""),
     (SqlRefusedError, 422, "statement-refused", ""),
     (SqlFailedError, 422, "statement-failed", ""),
+    (StateInvalidError, 422, "state-invalid", ""),
+    (StepFailedError, 422, "step-failed", ""),
+    (NothingToUndoError, 422, "nothing-to-undo", ""),
+    (ConversationChangedError, 409, "changed-meanwhile", ""),
     (ModelError, 503, "model-away", f"The language model or encoder is not available; {_AWAY}."),
     (StateError, 503, "state-away", f"The state is not available; {_AWAY}."),
     (SearchIndexError, 503, "index-away", f"The search index is not available; {_AWAY}."),

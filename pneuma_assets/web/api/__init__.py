@@ -2,10 +2,18 @@
 
 from fastapi import APIRouter
 
-from pneuma_assets.web.api import answers, memory, operation, search, statements, tables
+from pneuma_assets.web.api import (
+    answers,
+    conversations,
+    memory,
+    operation,
+    search,
+    statements,
+    tables,
+)
 
 
 def routers() -> list[APIRouter]:
     """Return all its routes."""
-    every = (search, tables, answers, statements, memory, operation)
-    return [*(one.router for one in every), tables.changes]
+    every = (search, tables, answers, statements, memory, conversations, operation)
+    return [*(one.router for one in every), tables.changes, conversations.work]

@@ -1,0 +1,93 @@
+"""Conversations over HTTP: from a need to a file, each for its author alone."""
+
+import io
+
+import pyarrow.parquet as pq
+import pytest
+
+API = "/api/v1/conversations"
+STATE = {
+    "sources": [{"name": "rivers", "table_ids": ["open/nature/rivers"]}],
+    "tables": [
+        {
+            "name": "long_rivers",
+            "columns": [{"name": "river"}, {"name": "length", "type": "integer"}],
+            "steps": [
+                {
+                    "operator": "sql",
+                    "reads": ["rivers"],
+                    "makes": "long_rivers",
+                    "code": "SELECT river, length FROM rivers",
+                }
+            ],
+        }
+    ],
+    "queries": [{"name": "most", "sql": "SELECT max(length) AS most FROM long_rivers"}],
+}
+
+
+@pytest.fixture
+def begun(client):
+    answer = client.post(API, json={"title": "Rivers"})
+    assert answer.status_code == 201, answer.text
+    here = f"{API}/{answer.json()['conversation_id']}"
+    yield here
+    client.delete(here)
+
+
+def done(answer):
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_a_need_becomes_a_file(client, begun):
+    said = done(client.post(f"{begun}/messages", json={"text": "how long are rivers?", "key": "1"}))
+    assert said["events"][0]["kind"] == "person"
+    assert said["events"][-1]["kind"] == "assistant"
+    again = done(client.post(f"{begun}/messages", json={"text": "how long?", "key": "1"}))
+    assert len(again["events"]) == len(said["events"])
+    assert done(client.put(f"{begun}/state", json=STATE))["state"]["queries"]
+    ran = done(client.post(f"{begun}/results"))
+    assert ran["events"][-1]["cells"]["rows"]["most"]
+    assert done(client.post(f"{begun}/acts/accept"))["events"][-1]["kind"] == "accepted"
+    text = client.get(f"{begun}/tables/long_rivers").text
+    assert text.splitlines()[0] == "river,length"
+    packed = client.get(f"{begun}/tables/long_rivers", params={"format": "parquet"}).content
+    rows = pq.read_table(io.BytesIO(packed))
+    assert rows.num_rows == len(text.splitlines()) - 1
+    assert "long_rivers" in client.get(f"{begun}/script").text
+    changes = done(client.get(f"{begun}/versions"))
+    assert "+table long_rivers" in changes["items"][-1]["changes"]
+    before = done(client.post(f"{begun}/acts/undo"))["state"]
+    assert "most" not in {one["name"] for one in before["queries"]}
+
+
+def test_a_conversation_is_listed_renamed_and_deleted(client, begun):
+    done(client.patch(begun, json={"title": "Long rivers"}))
+    listed = done(client.get(API))
+    assert "Long rivers" in {one["title"] for one in listed["items"]}
+    assert client.delete(begun).status_code == 204
+    assert client.get(begun).status_code == 422
+
+
+WRONG = {
+    "a state that cannot be": ("put", "/state", {"tables": [{"name": "a b"}]}, 422),
+    "a step of nothing": (
+        "put",
+        "/state",
+        {"tables": [{"name": "a", "steps": [{"operator": "sql", "makes": "b", "code": "x"}]}]},
+        422,
+    ),
+    "nothing said": ("post", "/messages", {"text": ""}, 422),
+    "no such act": ("post", "/acts/explode", None, 422),
+    "nothing to accept": ("post", "/acts/accept", None, 422),
+    "no such table": ("get", "/tables/none", None, 422),
+}
+
+
+@pytest.mark.parametrize(("method", "path", "body", "status"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_is_a_problem(client, begun, method, path, body, status):
+    given = {} if body is None else {"json": body}
+    answer = getattr(client, method)(begun + path, **given)
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
