@@ -351,9 +351,11 @@ def _show_rows(data: Any, cells: Any) -> None:
     parts = [(one, cells.get("samples", {})) for one in data.get("tables", ())]
     parts += [(one, cells.get("rows", {})) for one in data.get("queries", ())]
     for one, rows in parts:
+        shown = rows.get(one["name"]) or ()
         more = " and more" if one.get("more") else ""
+        more += f", the first {len(shown)}:" if 0 < len(shown) < one["rows"] else ""
         print_line(f"{one['name']}: {counted(one['rows'], 'row', 'rows')}{more}")
-        if shown := rows.get(one["name"]):
+        if shown:
             text = [["" if c is None else str(c)[:_CELL] for c in row] for row in shown]
             print_table(one["columns"], text)
     for finding in cells.get("findings", ()):

@@ -64,6 +64,7 @@ def test_a_need_is_worked_out_proposed_agreed_to_made_and_reported(talk):
     assert not found.is_open
     assert found.saved.title == NEED
     assert "DATA" in said.prompts[1]
+    assert "country = t" in said.prompts[1], "joins of what was found are told"
     assert "purchases" in said.prompts[1]
     assert said.lines == []
 
@@ -230,6 +231,24 @@ def test_endpoints_without_json_schemas_are_asked_by_a_tool_call_and_then_in_wor
                 *_, last = workspace.seek.say(begun, NEED, ANA)
                 assert last.data["text"] == told
         assert len(heard) == (3 if takes_tools else 4), "what it takes is remembered"
+
+
+def test_hidden_columns_are_out_of_reach(tmp_path, small_encoder, read_here):
+    file = deploy(tmp_path, privacy={"hidden_columns": ["supplier"]})
+    probe = act("probe", sql="SELECT supplier FROM purchases")
+    script = [FOUND, CHANGE, act("look", table="lake/trade/purchases"), probe, say()]
+    with scripted_model(*script) as (endpoint, _), opened(file, model_at(endpoint.url)) as desk:
+        begun = desk.seek.start(ANA).conversation_id
+        list(desk.seek.say(begun, NEED, ANA))
+        found = desk.seek.get(begun, ANA)
+        assert actions(found)[-1] == ("probe", "error")
+        assert b"supplier 3" not in endpoint.said
+        assert "supplier 3" not in str(found.to_dict())
+        code = "SELECT supplier AS item, price, 0.1 previous_tariff, 0.2 new_tariff FROM purchases"
+        step = {**STEPS["steps"][0], "reads": ["purchases"], "code": code}
+        desk.seek.edit(begun, {**STATE, "tables": [{**STATE["tables"][0], "steps": [step]}]}, ANA)
+        with pytest.raises(PneumaError, match="supplier"):
+            desk.seek.materialize(begun, ANA)
 
 
 @pytest.mark.slow

@@ -319,9 +319,3 @@ def agrees(text: str) -> bool:
 def closing(text: str, *, by: str = "system", **more: Any) -> NewEvent:
     """Return the event that ends a turn with a message to the person."""
     return NewEvent(Kind.ASSISTANT, {"text": text, "by": by, **more})
-
-
-def messages(conversation: Conversation) -> Sequence[tuple[str, str]]:
-    """Return who said what, in order: `person` or `assistant`."""
-    said = conversation.of(Kind.PERSON, Kind.ASSISTANT)
-    return [(one.kind, str(one.data.get("text", ""))) for one in said]

@@ -173,7 +173,9 @@ class SeekTools:
         said = {one.knowledge_id: one.text for one in self._statements()}
         told = {name: _told(one, known, said) for name, one in latest.items()}
         shown = {name: one for name, one in told.items() if one is not None}
-        return Shown(shown, columns, values=model is not None and model.shows_values)
+        names = {str(one["id"]): name for name, one in latest.items() if name in shown}
+        shows_values = model is not None and model.shows_values
+        return Shown(shown, columns, shows_values, self._joins(names))
 
     def search(self, where: str, query: str, conversation: Conversation) -> Sequence[Document]:
         """Retrieve documents."""
@@ -236,15 +238,18 @@ class SeekTools:
 
     def joins(self, state: State) -> Sequence[str]:
         """Return by which columns the sources can be joined, a line each."""
-        names = {i: source.name for source in state.sources for i in source.table_ids}
-        edges = self.tables.store.joins.of_tables(sorted(names.keys() & self.tables.seen))
+        return self._joins({i: one.name for one in state.sources for i in one.table_ids})
+
+    def _joins(self, names: Mapping[str, str]) -> Sequence[str]:
+        """Return by which columns tables can be joined, which are called by these names."""
+        seen = names.keys() & self.tables.seen
         return [
             " AND ".join(
                 f"{names[edge.table]}.{mine} = {names[edge.other]}.{theirs}"
                 for mine, theirs in zip(edge.columns, edge.other_columns, strict=True)
             )
-            for edge in edges
-            if {edge.table, edge.other} <= names.keys() & self.tables.seen
+            for edge in self.tables.store.joins.of_tables(sorted(seen))
+            if {edge.table, edge.other} <= seen
         ]
 
     def places(self, state: State) -> Mapping[str, str]:
