@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from pprint import pformat
 
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.seek import operators
@@ -142,17 +143,24 @@ def _acts(state: State) -> Iterator[str]:
         yield from _as_wanted(table)
     for query in state.queries:
         yield f"print({query.name!r})"
-        yield f"print(DATABASE.sql({query.sql!r}))"
+        yield f"print(DATABASE.sql({_readable(query.sql)}))"
 
 
 def _act(step: Step) -> Iterator[str]:
     if step.operator == "sql":
-        yield f"make({step.makes!r}, {step.code.strip().rstrip(';')!r})"
+        yield f"make({step.makes!r}, {_readable(step.code.strip().rstrip(';'))})"
     elif step.operator == "python":
-        yield f"python_step({step.code!r}, {list(step.reads)!r}, {step.makes!r})"
+        yield f"python_step({_readable(step.code)}, {list(step.reads)!r}, {step.makes!r})"
     else:
-        options = operator_of(step).options(step)
-        yield f"step({step.operator!r}, {list(step.reads)!r}, {step.makes!r}, {options!r})"
+        options = pformat(operator_of(step).options(step), width=90, sort_dicts=False)
+        yield f"step({step.operator!r}, {list(step.reads)!r}, {step.makes!r}, {options})"
+
+
+def _readable(code: str) -> str:
+    """Return a literal of Python, lines as lines where nothing in them could end or hide it."""
+    plain = all(sign.isprintable() or sign == "\n" for sign in code)
+    closed = '"""' not in code and not code.endswith(('"', "\\"))
+    return f'r"""{code}"""' if plain and closed and "\n" in code else repr(code)
 
 
 def _as_wanted(table: TargetTable) -> Iterator[str]:

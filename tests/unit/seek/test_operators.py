@@ -8,6 +8,7 @@ import pytest
 
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.seek.materialize import materialize
+from pneuma_assets.core.seek.operators import sql_match
 from pneuma_assets.core.seek.operators.registry import OPERATORS, describe
 from pneuma_assets.core.seek.results import MakeBounds, StepFailedError
 from pneuma_assets.core.seek.state import read_state
@@ -76,7 +77,7 @@ def test_keys_of_other_types_and_capitals_go_together():
     assert found.rows.num_rows == 2
 
 
-def test_what_is_spelled_otherwise_is_matched_and_what_may_be_two_is_not():
+def test_what_is_spelled_otherwise_is_matched_and_what_may_be_two_is_not(monkeypatch):
     step = {"operator": "fuzzy_match", "options": {"column": "plant", "other_column": "name"}}
     left = texts(plant=["Nordglas GmbH", "nordglas gmbh.", "Plant 1", "Plant 3", "Anna Lee", "?"])
     right = texts(name=["NORDGLAS GMBH", "Plant 1", "Plant 2", "Anna Lea", "Anna Leo"])
@@ -89,6 +90,9 @@ def test_what_is_spelled_otherwise_is_matched_and_what_may_be_two_is_not():
         **{"Plant 3": None, "Anna Lee": None, "?": None},
     }
     assert "3 of 6 different values go with none" in findings(found)["unmatched values"][1]
+    monkeypatch.setattr(sql_match, "MOST_COMPARED", 1)
+    told = findings(made(step, left=left, right=right))["unmatched values"][1]
+    assert "not compared, for there are too many" in told
 
 
 def test_like_tables_stand_under_each_other_and_what_differs_is_told():

@@ -1,13 +1,16 @@
 """What a conversation made is made again by one script, without this project."""
 
+import ast
 import subprocess
 import sys
 
 import pyarrow.csv
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.seek.script import as_script
+from pneuma_assets.core.seek.script import _readable, as_script
 from pneuma_assets.core.seek.state import read_state
 from tests.support.arrow_relations import texts
 from tests.unit.seek.test_tariffs import IMPACT, RELATIONS, rise, state
@@ -43,7 +46,7 @@ STEPS = [
     {"operator": "unpivot", "reads": ["sales"], "makes": "long",
      "options": {"keep": ["member", "shop"], "name": "quarter", "value": "amount"}},
     {"operator": "python", "reads": ["long"], "makes": "doubled",
-     "code": "result = long.assign(amount=long.amount * 2)"},
+     "code": "made = long.amount * 2\nresult = long.assign(amount=made)\n"},
     {"operator": "pivot", "reads": ["doubled"], "makes": "wide", "options": {
         "rows": ["shop"], "column": "quarter", "value": "amount", "aggregate": "sum"}},
     {"operator": "sql", "reads": ["wide"], "makes": "totals",
@@ -75,6 +78,15 @@ def test_families_and_every_kind_of_step_are_in_it(tmp_path):
     printed = run(as_script(given, places(tables, tmp_path)), tmp_path)
     assert str(2 * (2019 + 2 + 2020 + 2)) in printed
     assert "1002" in printed
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=30))
+@example('a\n"""\nimport os')
+@example("a\n\\")
+@example('a\n"')
+@example("a\r\nb\x00")
+def test_code_in_a_script_is_the_code(code):
+    assert ast.literal_eval(_readable(code)) == code
 
 
 def test_a_source_without_a_place_is_named():

@@ -153,10 +153,12 @@ def _pair_findings(work: Work, rows: Sequence[Mapping[str, Any]]) -> Iterator[Fi
     if alone:
         shown = ", ".join(repr(one[:40]) for one in alone[:_SHOWN])
         text = f"{len(alone):,} of {len(rows):,} different values go with none, such as {shown}"
+        if left_out := sum(row["score"] == 0 for row in rows):
+            text += f"; {left_out:,} were not compared, for there are too many: match fewer at once"
         figures = {"values": float(len(rows)), "unmatched": float(len(alone))}
         yield work.finding("unmatched values", Severity.WARNING, text, **figures)
     guessed = sorted(
-        (row for row in rows if row["score"] is not None and row["score"] < 100),
+        (row for row in rows if row["match"] is not None and row["score"] < 100),
         key=lambda row: float(row["score"]),
     )
     if guessed:

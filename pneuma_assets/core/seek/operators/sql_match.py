@@ -25,6 +25,7 @@ def matching(options: Mapping[str, Any], columns: Columns, ask: Ask) -> dict[str
 
     Capitals, accents, signs and the order of words do not count. A value that is as like one as
     another goes with neither (`match` is None), and so does one that is too little like any.
+    One that was not compared, for the bound was reached, has the score 0.
     """
     base, other = columns
     mine = _values(base, options["column"], ask)
@@ -63,14 +64,15 @@ def _matched(
     for value in mine:
         text = plain(value)
         best, score = (text, 100.0) if text in spelled else ("", None)
-        if score is None and left > 0:
+        is_compared = left > 0
+        if score is None and is_compared:
             postings = sorted((holding[p] for p in _parts(text) if p in holding), key=len)
             near = Counter(at for some in postings[:_RAREST] for at in some[:_COMMON])
             left -= near.total()
             candidates = [known[at] for at, _ in near.most_common(_CANDIDATES)]
             best, score = _best(text, candidates, least)
         if score is None:
-            yield value, None, None
+            yield value, None, None if is_compared else 0.0
         else:
             yield from ((value, other, score) for other in spelled[best])
 
