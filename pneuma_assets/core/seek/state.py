@@ -114,8 +114,32 @@ class Assumption(_Part):
     confirmed: bool = False
 
 
+_EXAMPLE: dict[str, Any] = {
+    "sources": [{"name": "orders", "table_ids": ["lake/shop/orders"]}],
+    "tables": [
+        {
+            "name": "sales",
+            "columns": [{"name": "region"}, {"name": "net", "type": "number"}],
+            "steps": [
+                {
+                    "operator": "sql",
+                    "reads": ["orders"],
+                    "makes": "sales",
+                    "code": "SELECT region, price * (1 - discount) AS net FROM orders",
+                }
+            ],
+        }
+    ],
+    "queries": [{"name": "by_region", "sql": "SELECT region, sum(net) FROM sales GROUP BY 1"}],
+}
+
+
 class State(_Part):
     """(T, Q), and what stands beside it; every change is a new one."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]}
+    )
 
     tables: tuple[TargetTable, ...] = Field((), max_length=50)
     queries: tuple[Query, ...] = Field((), max_length=50)
