@@ -144,7 +144,8 @@ class FuzzyMatch(SqlOperator):
         shapes = {**work.columns, PAIRS: [("value", "VARCHAR"), ("match", "VARCHAR")]}
         to_pairs, to_other = joins_of(work.options, *work.step.reads)
         expected = {**to_other, "expect": work.options["expect"]}
-        yield from join_findings(work, [expected], shapes, before=[to_pairs])
+        counted = join_findings(work, [expected], shapes, before=[to_pairs])
+        yield from (one for one in counted if one.rule != "join unmatched")  # told by its values
 
 
 def _pair_findings(work: Work, rows: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -16,8 +16,8 @@ PAIRS = "matched values"
 MOST_VALUES = 50_000
 MOST_CHARACTERS = 200
 """Of a value: longer ones go with none."""
-MOST_COMPARED = 5_000_000
-_RAREST, _CANDIDATES, _COMMON = 12, 30, 2_000
+MOST_COMPARED = 20_000_000
+_RAREST, _CANDIDATES, _COMMON = 8, 30, 1_000
 
 
 def matching(options: Mapping[str, Any], columns: Columns, ask: Ask) -> dict[str, list[Any]]:
