@@ -398,6 +398,10 @@ def test_a_person_edits_makes_runs_undoes_and_accepts_without_a_model(lake):
         begun = seek.start(ANA, "By hand").conversation_id
         with pytest.raises(StateInvalidError):
             seek.edit(begun, {"tables": [{"name": "no name"}]}, ANA)
+        for other in ("pay/staff/salaries", "lake/none"):
+            source = {"name": "s", "table_ids": [other]}
+            with pytest.raises(ConfigError, match="unknown table"):
+                seek.edit(begun, {"sources": [source]}, ANA)
         with pytest.raises(NothingToUndoError):
             seek.undo(begun, ANA)
         with pytest.raises(QueryError):
@@ -495,6 +499,9 @@ def test_knowledge_is_shared_found_shown_corrected_and_forgotten(talk, lake):
         known = seek.share(begun, "Tariffs count direct and indirect ones.", ANA)
         assert [one.knowledge_id for one in seek.knowledge(BO)] == [known]
         assert seek.knowledge(Asker("eve", ("none",))), "the lake is everybody's"
+        guest = Asker("ana", ("buyers",), may_edit=False)
+        with pytest.raises(QueryError, match="may not add"):
+            seek.share(begun, "Guests know nothing.", guest)
         with pytest.raises(QueryError):
             seek.forget_knowledge(known, BO)
         with pytest.raises(QueryError):

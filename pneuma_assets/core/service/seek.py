@@ -29,12 +29,12 @@ from pneuma_assets.core.seek.conversation import (
     state_event,
     undo_event,
 )
-from pneuma_assets.core.seek.state import Source
+from pneuma_assets.core.seek.state import Source, State
 from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.service.describe import add_context
 from pneuma_assets.core.service.seek_files import read_file
 from pneuma_assets.core.service.seek_tools import MadeTables, PersonsTables, SeekTools, revoked
-from pneuma_assets.core.service.seen import seen_tables
+from pneuma_assets.core.service.seen import check_table, seen_tables
 from pneuma_assets.core.store.conversations import NewEvent, SavedConversation, SavedEvent
 from pneuma_assets.core.store.knowledge import Statement
 from pneuma_assets.core.text.safe import one_line
@@ -53,6 +53,7 @@ MOST_CHARACTERS = 10_000
 _TITLE = 120
 _SUGGESTED = 5
 _STATIC = "static pipeline"
+_MAY_NOT_ADD = "You may not add what others find; ask who keeps this catalog."
 
 
 class Seeker:
@@ -161,7 +162,7 @@ class Seeker:
                     model,
                     self._loaded.deployment.seek,
                     tools,
-                    lambda: _loaded_of(store, conversation_id, asker),
+                    _following(store, now),
                     lambda after, new: store.conversations.append(conversation_id, after, new),
                 )
                 yield from conductor.turn()
@@ -198,11 +199,15 @@ class Seeker:
 
         Raises:
             StateInvalidError: It cannot be; every finding is a line.
+            ConfigError: It names a table that is not there, or that they may not see.
         """
         with self._store() as store:
             now = _loaded_of(store, conversation_id, asker)
             event = edited(now, given, asker.name)
             if event is not None:
+                news = _ids(State.model_validate(event.data["state"])) - _ids(now.state)
+                for one in sorted(news):
+                    check_table(store, one, asker.readers)
                 self._add(store, now, [event, *_interrupting(now)])
             return _loaded_of(store, conversation_id, asker)
 
@@ -346,7 +351,9 @@ class Seeker:
         """Let others who may see the tables of a conversation use a statement; returns its id."""
         with self._store() as store:
             now = _loaded_of(store, conversation_id, asker)
-            ids = tuple(i for one in now.state.sources for i in one.table_ids)
+            if not asker.may_edit:
+                raise QueryError(_MAY_NOT_ADD)
+            ids = tuple(sorted(_ids(now.state)))
             return store.knowledge.say(_statement(text), ids, asker.name, conversation_id)
 
     def knowledge(self, asker: Asker) -> Sequence[Statement]:
@@ -371,7 +378,7 @@ class Seeker:
     def document_knowledge(self, knowledge_id: str, asker: Asker) -> None:
         """Let a statement be a document of the tables that it speaks of, for every search."""
         if not asker.may_edit:
-            raise QueryError("You may not add documents to tables; ask who keeps this catalog.")
+            raise QueryError(_MAY_NOT_ADD)
         with self._store() as store:
             one = self._own_statement(store, knowledge_id, asker)
             for table_id in one.tables:
@@ -409,6 +416,22 @@ def _loaded_of(store: "Store", conversation_id: str, asker: Asker) -> Conversati
     if asker.readers is None or not revoked(found, seen_tables(store, asker.readers)):
         return found
     return Conversation(saved, tuple(map(_without_cells, found.events)))
+
+
+def _following(store: "Store", now: Conversation) -> Callable[[], Conversation]:
+    """Return what tells how a conversation has gone on; it reads what is new alone."""
+
+    def load() -> Conversation:
+        nonlocal now
+        news = store.conversations.events(now.conversation_id, after=now.last)
+        now = Conversation(now.saved, (*now.events, *news)) if news else now
+        return now
+
+    return load
+
+
+def _ids(state: State) -> set[str]:
+    return {one for source in state.sources for one in source.table_ids}
 
 
 def _without_cells(event: SavedEvent) -> SavedEvent:
