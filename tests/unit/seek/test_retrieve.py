@@ -1,0 +1,117 @@
+"""Knowledge is found by its words under rights; the web is asked within bounds, or says why not."""
+
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+
+from pneuma_assets.core.errors import QueryError, SourceError
+from pneuma_assets.core.seek.retrieve import (
+    MOST_FOUND,
+    Document,
+    KnowledgeRetriever,
+    WebRetriever,
+    alias,
+)
+from pneuma_assets.core.store.knowledge import Statement
+from pneuma_assets.core.text.analysis import analyzer_named
+
+SAID = ["Which tariffs has Germany?"]
+
+
+def statement(number, text, *tables):
+    return Statement(f"k{number}", text, tables, "ana", 0.0, "c")
+
+
+def found(query, statements, seen=("lake/a",)):
+    retriever = KnowledgeRetriever(statements, analyzer_named("english"), set(seen))
+    return [one.id for one in retriever.search(query)]
+
+
+def test_rarer_words_count_more_and_statements_without_any_are_not_found():
+    known = [
+        statement(1, "Tariffs are shares of prices."),
+        statement(2, "Tariffs include indirect tariffs."),
+        statement(3, "Tariffs began in 1990."),
+        statement(4, "Beaches close in May."),
+    ]
+    assert found("indirect tariffs", known) == ["k2", "k1", "k3"]
+    assert found("weather", known) == []
+    assert found("", known) == []
+    many = [statement(n, "Tariffs.") for n in range(50)]
+    assert len(found("tariffs", many)) == MOST_FOUND
+
+
+def test_a_statement_about_a_table_that_is_hidden_is_neither_found_nor_counted():
+    shown = [statement(1, "Tariffs rise.", "lake/a"), statement(2, "Prices rise.", "lake/a")]
+    hidden = [statement(n, "Tariffs fall.", "lake/a", "pay/b") for n in range(3, 9)]
+    assert found("tariffs", [*hidden, *shown]) == ["k1"]
+    words = "tariffs prices rise"
+    assert found(words, [*hidden, *shown]) == found(words, shown)
+
+
+@contextmanager
+def answering(status, body):
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.headers["Authorization"])
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    asked = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(500, b"{}"), (302, b"{}"), (200, b"<html>"), (200, b"[]"), (200, b'{"results": 1}'),
+     (200, b'{"results": [1]}'), (200, b"[" * 100_000), (200, b"x" * 2_000_001)],
+)  # fmt: skip
+def test_a_server_that_does_not_answer_as_searxng_is_told_of(status, body):
+    with answering(status, body) as (url, _), pytest.raises(SourceError, match=r"seek\.web"):
+        WebRetriever(url, None, SAID).search("tariffs")
+
+
+def test_pages_are_bounded_and_the_token_is_sent():
+    page = b'{"url": "https://x", "title": null, "content": "%s"}' % (b"c" * 9_000)
+    with answering(200, b'{"results": [%s]}' % b",".join([page] * 30)) as (url, asked):
+        pages = WebRetriever(url, "secret", SAID).search("German tariffs")
+    assert len(pages) == MOST_FOUND
+    assert len(pages[0].text) == 1_000
+    assert asked == ["Bearer secret"]
+
+
+@pytest.mark.parametrize("query", ["91234", "Eve's salary", "", "!!"])
+def test_words_that_the_person_did_not_say_are_not_sent(query):
+    with answering(200, b"{}") as (url, asked), pytest.raises(QueryError, match="own words"):
+        WebRetriever(url, None, SAID).search(query)
+    assert asked == []
+
+
+def test_without_a_server_nothing_is_asked():
+    with pytest.raises(QueryError, match=r"seek\.web"):
+        WebRetriever(None, None, SAID).search("tariffs")
+
+
+def test_documents_have_short_names_by_kind_in_their_order():
+    documents = [
+        Document("table", "a", tables=("a", "b")),
+        Document("web", "w"),
+        Document("table", "c"),
+    ]
+    named = alias([one.to_dict() for one in documents])
+    assert {name: one["id"] for name, one in named.items()} == {"t1": "a", "w1": "w", "t2": "c"}
+    assert named["t1"]["tables"] == ["a", "b"]
+    assert "tables" not in named["t2"]
