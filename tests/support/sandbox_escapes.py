@@ -160,6 +160,33 @@ ENDS: dict[str, tuple[str, str]] = {
         "  except OSError: pass\nos._exit(0)",
         "header has more",
     ),
+    "bomb": (
+        "import json, os, pandas, pyarrow as pa\n"
+        "sink = pa.BufferOutputStream()\n"
+        "table = pa.table({'a': pa.array([0] * 10**6)})\n"
+        "options = pa.ipc.IpcWriteOptions(compression='zstd', use_threads=False)\n"
+        "with pa.ipc.new_stream(sink, table.schema, options=options) as w: w.write_table(table)\n"
+        "data = sink.getvalue().to_pybytes()\n"
+        "head = json.dumps({'header': {}, 'tables': [['a', len(data)]]}).encode()\n"
+        "message = len(head).to_bytes(8, 'big') + head + data\n"
+        "for d in range(3, 64):\n"
+        "  try:\n"
+        "    left = message\n"
+        "    while left: left = left[os.write(d, left):]\n"
+        "  except OSError: pass\n"
+        "os._exit(0)",
+        "is compressed",
+    ),
+    "runs": (
+        "import pyarrow as pa\n"
+        "runs = pa.RunEndEncodedArray.from_arrays(pa.array([2**31 - 1], pa.int32()), ['x'])\n"
+        "result = pa.table({'a': runs})",
+        "column of run_end_encoded",
+    ),
+    "nested": (
+        "import pyarrow as pa; result = pa.table({'a': [[1], [2, 3]]})",
+        "column of list<",
+    ),
     "large result": (
         "import numpy, pandas; result = pandas.DataFrame({'a': numpy.ones(10**6)})",
         "tables have more than 1,000,000 bytes",

@@ -24,6 +24,8 @@ _MODULE = "pneuma_assets.core.sandbox.child"
 _STARTING_S = 30.0
 """For loading pandas, on a busy machine."""
 MOST_CODE = 100_000
+MOST_SAID = 20_000
+"""Characters that are taken of what it printed, or of why it failed."""
 
 
 class CodeFailedError(PneumaError):
@@ -148,8 +150,8 @@ def _run(code: str, tables: Mapping[str, pa.Table], bounds: Bounds) -> Ran:
         finally:
             _kill(process)
     if error := header.get("error"):
-        raise CodeFailedError(str(error))
-    return Ran(results, str(header.get("printed", "")))
+        raise CodeFailedError(str(error)[:MOST_SAID])
+    return Ran(results, str(header.get("printed", ""))[:MOST_SAID])
 
 
 def _started(folder: str, sent: int) -> "subprocess.Popen[bytes]":

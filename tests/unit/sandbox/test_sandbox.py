@@ -83,6 +83,19 @@ def test_several_results_have_names():
     }
 
 
+def test_categories_and_columns_without_a_value_are_text():
+    code = "result = t.assign(c=t.a.astype(str).astype('category'), n=None)"
+    rows = run_python(code, {"t": _one()}).tables["result"]
+    assert rows.to_pydict() == {"a": [1], "c": ["1"], "n": [None]}
+    assert str(rows.schema.field("n").type) == "string"
+
+
+def test_lists_go_in():
+    nested = pa.table({"a": [[1], [2, 3]]})
+    ran = run_python("result = t.assign(a=t.a.map(len))", {"t": nested})
+    assert ran.tables["result"].to_pydict() == {"a": [1, 2]}
+
+
 def test_an_error_names_the_line_of_the_code():
     with pytest.raises(CodeFailedError, match=r"KeyError \(line 2\): 'b'"):
         run_python("x = 1\nresult = t['b']", {"t": _one()})
