@@ -78,7 +78,7 @@ class Resting:
         """Return what using the part gives; raises again what it raised a short while ago."""
         failed = self._failed
         if failed is not None and time.monotonic() < failed[0] + REST:
-            raise failed[1]
+            raise failed[1].with_traceback(None)  # else it grows with each that is raised
         try:
             result = act()
         except failures as error:
