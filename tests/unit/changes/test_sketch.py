@@ -22,7 +22,7 @@ from pneuma_assets.core.changes.sketch import (
 from pneuma_assets.core.terms.collect import TermCollector
 from pneuma_assets.core.terms.distinct_cells import mixed
 
-NUMBERS = st.lists(st.integers(0, (1 << 64) - 1), max_size=50)
+NUMBERS = st.lists(st.integers(0, EVERYTHING - 1), max_size=50)
 
 
 def sketched(numbers, cuts=()):
@@ -49,6 +49,11 @@ def test_few_rows_are_all_kept_with_their_number(numbers):
     sketch = sketched(numbers)
     assert (sketch.rows, sketch.limit) == (len(numbers), EVERYTHING)
     assert sorted(sketch.counts) == sorted(Counter(numbers).values())
+
+
+def test_the_greatest_hash_counts_as_the_one_below_it():
+    sketch = sketched([EVERYTHING, EVERYTHING - 1])
+    assert (sketch.rows, sketch.hashes, sketch.counts) == (2, (EVERYTHING - 1,), (2,))
 
 
 @settings(max_examples=20)
