@@ -31,6 +31,8 @@ _OFTEN_IN_SAMPLE = 5
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T][0-9]{2}:[0-9]{2}.{0,26})?")
 _OF_NUMBERS: tuple[float, ...] = (1.0,)
 _OF_TIMES: tuple[float, ...] = (86_400.0, 1.0)
+_WHOLE_BELOW = 2.0**53
+"""From here on every number is whole, and says nothing by that."""
 
 Bins = tuple[tuple[float, float, int], ...]
 
@@ -103,6 +105,7 @@ def histogram(values: Numbers, weights: Numbers, units: Sequence[float]) -> Bins
     span = high - low
     if not math.isfinite(span):
         return ()
+    units = units if max(-low, high) < _WHOLE_BELOW else ()
     unit = next((u for u in units if not (values % u).any()), 0.0)
     most = min(BINS, len(values))
     step = math.ceil((span / unit + 1) / most) * unit if unit else span / most

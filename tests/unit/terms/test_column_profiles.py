@@ -1,5 +1,6 @@
 """What is told of each column, beside figures that DuckDB and Python count from all rows."""
 
+import math
 import random
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
@@ -130,6 +131,7 @@ KINDS = {
     "a number beyond all": (["1", "1e999"], "1", "1e999", 0),
     "words that floats know": (["1", "inf", "2"], "1", "inf", 0),
     "a range beyond all": (["-1.7e308", "1.7e308"], "-1.7e308", "1.7e308", 0),
+    "a range up to all": (["0", "1.797e308"], "0", "1.797e308", 2),
     "the smallest range": (["0", "5e-324"], "0", "5e-324", 2),
     "numbers and a word": (["10", "9", "x"], "10", "x", 0),
     "hexadecimal": (["10", "0x1f", "9"], "0x1f", "9", 0),
@@ -152,6 +154,7 @@ def test_the_least_the_greatest_and_what_has_a_histogram(cells, least, greatest,
         found = profiled(cells, cuts=range(1, len(cells)))
     assert (found.least, found.greatest) == (least, greatest)
     assert sum(rows for *_, rows in found.histogram) == in_bins
+    assert all(math.isfinite(low) and math.isfinite(high) for low, high, _ in found.histogram)
 
 
 def test_bins_of_whole_numbers_and_of_days_hold_as_many_of_them_each():
