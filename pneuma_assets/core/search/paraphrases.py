@@ -7,7 +7,7 @@ Embeddings tell what questions are about, and hardly their numbers, names and op
 import re
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -30,20 +30,62 @@ _TRIED = 100
 """Nearest questions whose words are compared."""
 _AGAIN = 10.0
 """Seconds after which embeddings that were not there are looked for again."""
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"(?:(?<!\w)-(?=\d))?\d+(?:[.,]\d+)+|(?:(?<!\w)-(?=\d))?\w+[#+]*")
+_SPOKEN = [
+    (re.compile(spelling, re.IGNORECASE), spoken)
+    for spelling, spoken in (
+        (r"n['\u2019]t\b", " not"),
+        (r"!=|<>|\u2260", " not "),
+        (r">|\u2265", " over "),
+        (r"<|\u2264", " under "),
+        (r"(?<=\d),(?=\d{3}(?!\d))", ""),
+        ("\u2212", "-"),
+    )
+]
+"""Spellings of which words alone, without signs, would leave nothing or something else."""
+_DIGITS = {
+    word: digits
+    for words, numbers in (
+        ("two three four five six seven eight nine ten eleven twelve", "2 3 4 5 6 7 8 9 10 11 12"),
+        ("second third fourth fifth sixth seventh eighth ninth", "2nd 3rd 4th 5th 6th 7th 8th 9th"),
+    )
+    for word, digits in zip(words.split(), numbers.split(), strict=True)
+}
+_CALENDAR = frozenset(
+    (
+        *("january", "february", "march", "april", "june", "july", "august", "september"),
+        *("october", "november", "december", "monday", "tuesday", "wednesday", "thursday"),
+        *("friday", "saturday", "sunday"),
+    )
+)
+"""Names that many write without a capital."""
 _OPPOSITES: Sequence[tuple[frozenset[str], frozenset[str]]] = [
     (frozenset(one.split()), frozenset(other.split()))
     for one, other in (
         ("most highest largest longest biggest maximum max top", "least fewest lowest smallest "
          "shortest minimum min bottom"),
-        ("before prior", "after since"),
+        ("before prior until", "after since"),
         ("more over above greater", "fewer less below under"),
         ("ascending", "descending"),
         ("first earliest oldest", "last latest newest"),
         ("average mean", "total sum overall"),
+        ("increase increased increases rose grew gain gained", "decrease decreased decreases fell "
+         "shrank loss lost"),
+        ("import imports imported", "export exports exported"),
+        ("arrive arrives arrived arrival arrivals", "depart departs departed departure departures"),
+        ("male men boys", "female women girls"),
+        ("bought buy buyers", "sold sell sellers"),
+        ("start starts started begin began", "end ends ended"),
+        ("open opened", "close closed"),
+        ("born birth births", "died death deaths"),
     )
 ]  # fmt: skip
-_NOT = frozenset(("not", "no", "never", "without", "none", "except", "neither", "nor", "nobody"))
+_TURNED = ((True, False, False, True), (False, True, True, False))
+"""Which of two opposites went, and which came, where a question goes the other way."""
+_NOT = (
+    *("not", "no", "non", "never", "without", "none", "except", "excluding", "neither", "nor"),
+    *("nobody", "cannot"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,45 +101,55 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """A question's words: in order, as a set, and which of them are numbers and names."""
+    """A question's words: as a text, how often each occurs, and its numbers and names in order."""
 
     text: str
-    every: frozenset[str]
-    numbers: frozenset[str]
-    names: frozenset[str]
+    every: Counter[str]
+    numbers: tuple[str, ...]
+    names: tuple[str, ...]
 
     @classmethod
     def of(cls, question: str) -> "_Words":
-        words = _WORD.findall(question)
-        folded = [word.casefold() for word in words]
-        named = {
-            match.group().casefold()
-            for match in _WORD.finditer(question)
-            if match.group()[0].isupper() and not _begins(question[: match.start()].rstrip())
-        }
-        numbers = frozenset(word for word in folded if any(map(str.isdigit, word)))
-        return cls(" ".join(folded), frozenset(folded), numbers, frozenset(named))
+        for spelling, spoken in _SPOKEN:
+            question = spelling.sub(spoken, question)
+        found = [*_WORD.finditer(question)]
+        folded = [_DIGITS.get(word := one[0].casefold(), word) for one in found]
+        named = (
+            word
+            for word, one in zip(folded, found, strict=True)
+            if word in _CALENDAR
+            or (one[0][0].isupper() and not _begins(question[: one.start()].rstrip()))
+        )
+        numbers = tuple(word for word in folded if any(map(str.isdigit, word)))
+        return cls(" ".join(folded), Counter(folded), numbers, tuple(dict.fromkeys(named)))
 
     def may_ask_the_same(self, other: "_Words") -> bool:
         """Tell whether no number, name, negation or direction of one is missing in the other."""
-        if self.numbers != other.numbers or bool(self.every & _NOT) != bool(other.every & _NOT):
+        names = {*self.names, *other.names}
+        if self.numbers != other.numbers or self._denials != other._denials or self._turns(other):
             return False
-        if not (self.names <= other.every and other.names <= self.every):
+        if not (names <= self.every.keys() and names <= other.every.keys()):
             return False
-        return not any(_opposed(self.every, other.every, *pair) for pair in _OPPOSITES)
+        gone, come = (self.every - other.every).keys(), (other.every - self.every).keys()
+        ways = (
+            tuple(bool(words & way) for words in (gone, come) for way in pair)
+            for pair in _OPPOSITES
+        )
+        return not any(way in _TURNED for way in ways)
+
+    @property
+    def _denials(self) -> int:
+        return sum(self.every[word] for word in _NOT)
+
+    def _turns(self, other: "_Words") -> bool:
+        """Tell whether both lead from one name to another, and not the same way."""
+        leads = "to" in self.every and "to" in other.every
+        return leads and {*self.names} == {*other.names} and self.names != other.names
 
 
 def _begins(before: str) -> bool:
     """Tell whether a sentence begins after this, where a capital says nothing."""
     return not before or before[-1] in ".?!:"
-
-
-def _opposed(
-    one: frozenset[str], other: frozenset[str], up: frozenset[str], down: frozenset[str]
-) -> bool:
-    """Tell whether one question goes one way alone and the other one the other way alone."""
-    ways = [(bool(words & up), bool(words & down)) for words in (one, other)]
-    return sorted(ways) == [(False, True), (True, False)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +213,7 @@ class AnswerMemory:
         self._encoder, self._read = encoder, read
         self._lock = threading.Lock()
         self._mark: tuple[Usage, object] | None = None
-        self._stamp: tuple[int, float] = (0, 0.0)
+        self._stamp: object = None
         self._known = KnownAnswers()
         self._read_at = 0.0
 
