@@ -1,8 +1,9 @@
 """The deployment's state: whether there is one, opening and restoring it, and reading it."""
 
+import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -88,6 +89,19 @@ def _identity_of_state(loaded: LoadedDeployment) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+def _nobody_answered(loaded: LoadedDeployment) -> bool:
+    """Tell that the state file has no answers, without what it takes to open it as a state."""
+    if loaded.deployment.state.url is not None:
+        return False
+    try:
+        where = f"{_state_file(loaded).absolute().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(where, uri=True)) as connection:
+            (there,) = connection.execute("SELECT EXISTS (SELECT 1 FROM answers)").fetchone()
+    except sqlite3.Error:  # opening it says why
+        return False
+    return not there
+
+
 def models_folder(loaded: LoadedDeployment) -> Path:
     """Return the folder that converted language models are kept in."""
     return loaded.home / "models"
@@ -135,6 +149,11 @@ class KeptStore(Closing):
                 store = kept.enter_context(self._store.use()) if there else None
             yield store
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the state is open now."""
+        return self._store.is_open
+
     def current(self) -> "Store":
         """Return the state, created where there is none; it may be closed at any time."""
         with self._lock:
@@ -156,7 +175,7 @@ class StateReader(Closing):
     """
 
     def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str]) -> None:
-        self._kept = KeptStore(loaded, environ)
+        self._loaded, self._kept = loaded, KeptStore(loaded, environ)
 
     def joins_of(self, table_ids: Collection[str]) -> "list[JoinEdge]":
         """Return the joins of some tables with any; creates nothing.
@@ -196,6 +215,8 @@ class StateReader(Closing):
         Raises:
             StateError: The state cannot be opened or read.
         """
+        if not self._kept.is_open and _nobody_answered(self._loaded):
+            return nothing
         return self._read(lambda store: question(store.usage), nothing)
 
     def close(self) -> None:
