@@ -1,15 +1,14 @@
 """What people say of answers: right ones are found again, wrong ones stay out of the way."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pneuma_assets.core.access import names_of_asker
 from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.search.results import checked_question
 from pneuma_assets.core.service.describe import author_of, moment
-from pneuma_assets.core.service.seen import check_table
+from pneuma_assets.core.service.seen import check_table, seen_among
 from pneuma_assets.core.text.safe import one_line, printable, well_formed
 from pneuma_assets.core.text.suggest import check_names, check_text
 
@@ -168,7 +167,7 @@ def shown(
         readers: Who asks.
     """
     said = list(answers)
-    seen = _seen(store, {table for one, _ in said for table in one.tables}, readers)
+    seen = seen_among(store, {table for one, _ in said for table in one.tables}, readers)
     return tuple(
         ConfirmedAnswer(
             *(one.answer_id, one.question, one.tables, one.sql or None, one.confirmed),
@@ -202,12 +201,3 @@ def _checked(question: str) -> str:
     if len(checked) > MOST_QUESTION:
         raise ConfigError(f"the question has more than {MOST_QUESTION:,} characters")
     return checked
-
-
-def _seen(store: "Store", table_ids: Collection[str], readers: Sequence[str] | None) -> set[str]:
-    """Return those of some tables that are listed and that somebody may see."""
-    there = store.tables.refs(table_ids)
-    if readers is None:
-        return set(there)
-    names, whose = set(names_of_asker(readers)), store.edges.readers(there)
-    return {one for one in there if (may := whose.get(one)) is None or may & names}

@@ -46,11 +46,11 @@ class Usage(StorePart):
         """Return what is another one after anything was written, which takes no time."""
         return self._db.mark()
 
-    def stamp(self) -> tuple[int, float]:
-        """Return what is another one when an answer came, changed or was forgotten."""
-        newest = func.max(answers.c.said_at).label("newest")
-        row = self._db.read(select(func.count().label("number"), newest).select_from(answers))[0]
-        return int(row.number), float(row.newest or 0.0)
+    def stamp(self) -> object:
+        """Return what is another one when an answer came, changed, moved or was forgotten."""
+        of_tables = func.aggregate_strings(answers.c.tables, ",")
+        asked = select(func.count(), func.max(answers.c.said_at), of_tables)
+        return tuple(self._db.read(asked.select_from(answers))[0])
 
     def say(self, said: SavedAnswer) -> str:
         """Keep what somebody says, now, in the place of what was said of the same; returns its id.
