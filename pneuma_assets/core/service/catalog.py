@@ -100,15 +100,16 @@ class Catalog:
             if kept is not None and kept.mark == mark:
                 self._kept = _Kept(kept.snapshot, mark, at, kept.took_s)
                 return
-            before = None if kept is None else kept.snapshot.read
+            before = None if kept is None else kept.snapshot
             read = NOTHING if store is None else read_all(store, before)
-        snapshot = Snapshot(read, self._owners)
-        self._kept = _Kept(snapshot, mark, at, time.monotonic() - at)
+        if before is None or before.read != read:  # what is written often is nothing of this
+            before = Snapshot(read, self._owners, before)
+        self._kept = _Kept(before, mark, at, time.monotonic() - at)
 
 
-def read_all(store: "Store", before: Read | None) -> Read:
+def read_all(store: "Store", before: Snapshot | None) -> Read:
     """Return what the state says of all tables; of those that are as they were, the same texts."""
-    known = {} if before is None else before.texts
+    known = {} if before is None else before.read.texts
     facts = store.catalog
     listed = facts.listed()
     texts = {
@@ -119,7 +120,7 @@ def read_all(store: "Store", before: Read | None) -> Read:
     new = {one.table_id: one for one in listed if one.table_id not in texts}
     found = facts.texts({table_id: one.comment for table_id, one in new.items()})
     texts |= {table_id: (new[table_id].version, one) for table_id, one in found.items()}
-    lineage = facts.lineage(None if before is None else before.lineage)
+    lineage = facts.lineage(None if before is None else before.read.lineage)
     answers = store.usage.answers()
     return Read(listed, facts.queries(), facts.corrected(), lineage, texts, answers)
 

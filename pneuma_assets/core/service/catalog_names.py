@@ -97,9 +97,9 @@ class NameIndex:
         wanted = seen
         for word in words[:-1]:
             here = np.zeros_like(seen)
-            here[self._numbers[self._span(word)]] = True
+            here[self._numbers[self._span(word, seen)]] = True
             wanted = wanted & here
-        span = self._span(words[-1])
+        span = self._span(words[-1], seen)
         numbers, ranks = self._numbers[span], self._ranks[span]
         let_through = wanted[numbers]
         numbers, ranks = numbers[let_through], ranks[let_through]
@@ -120,18 +120,29 @@ class NameIndex:
         holders = self._holders[self._starts[column] : self._starts[column + 1]]
         return self._names[number], int(holders[np.argmax(tables[holders])]), True
 
-    def _span(self, word: str) -> slice:
-        """Return where the names stand that have a word which so begins."""
-        first, last = self._range(word)
-        if first == last and len(word) >= _MISTYPED and len(self._words) <= _MOST_WORDS:
-            near = process.extractOne(word, self._words, scorer=OSA.distance, score_cutoff=1)
-            if near is not None:
-                first, last = self._range(near[0])
-        return slice(int(self._ends[first]), int(self._ends[last]))
+    def _span(self, word: str, seen: Mask) -> slice:
+        """Return where the names stand that have a word which so begins, or nearly.
 
-    def _range(self, beginning: str) -> tuple[int, int]:
-        first = bisect_left(self._words, beginning)
-        return first, bisect_left(self._words, beginning + "\U0010ffff", lo=first)
+        What begins words of unseen names alone begins none: else a slip would tell of them.
+        """
+        span = self._beginning(word)
+        if seen[self._numbers[span]].any():
+            return span
+        if len(word) >= _MISTYPED and len(self._words) <= _MOST_WORDS:
+            slips = process.extract(
+                word, self._words, scorer=OSA.distance, score_cutoff=1, limit=None
+            )
+            for near, *_ in slips:
+                span = self._beginning(near)
+                if seen[self._numbers[span]].any():
+                    return span
+        return slice(0, 0)
+
+    def _beginning(self, word: str) -> slice:
+        """Return where the names stand that have a word which so begins."""
+        first = bisect_left(self._words, word)
+        last = bisect_left(self._words, word + "\U0010ffff", lo=first)
+        return slice(int(self._ends[first]), int(self._ends[last]))
 
 
 def _packed(lists: Iterable[Sequence[int]]) -> tuple[npt.NDArray[np.int64], Numbers]:

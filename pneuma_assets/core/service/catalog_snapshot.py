@@ -52,9 +52,16 @@ class Snapshot:
     Args:
         read: What the state says.
         owners: Who owns all tables of a source, by its name, whatever else is said.
+        before: The snapshot before this one: if all names were asked for there, they are at hand
+            here, the same ones where they are.
     """
 
-    def __init__(self, read: Read, owners: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(
+        self,
+        read: Read,
+        owners: Mapping[str, tuple[str, ...]],
+        before: "Snapshot | None" = None,
+    ) -> None:
         self.read = read
         self.places = {one.table_id: place for place, one in enumerate(read.listed)}
         self.cards = [_card(one, read, owners) for one in read.listed]
@@ -77,21 +84,25 @@ class Snapshot:
             if one.confirmed
         ]
         self._views: OrderedDict[frozenset[str] | None, View] = OrderedDict()
-        self._lock = Lock()
+        self._lock, self._naming = Lock(), Lock()
+        self._names: NameIndex | None = None
+        if before is not None and before._names is not None:
+            self._names = before._names if _same_names(before.read, read) else self._named()
 
-    @cached_property
+    @property
     def names(self) -> NameIndex:
         """All names; made when first asked for, by one thread."""
-        with self._lock:
-            if "names" in self.__dict__:
-                return self.__dict__["names"]  # type: ignore[no-any-return]
-            columns: dict[str, list[int]] = {}
-            for place, card in enumerate(self.cards):
-                for name in dict.fromkeys(self.read.texts[card.table_id][1].columns):
-                    columns.setdefault(name, []).append(place)
-            made = NameIndex([card.name for card in self.cards], columns)
-            self.__dict__["names"] = made
-            return made
+        with self._naming:
+            if self._names is None:
+                self._names = self._named()
+            return self._names
+
+    def _named(self) -> NameIndex:
+        columns: dict[str, list[int]] = {}
+        for place, card in enumerate(self.cards):
+            for name in dict.fromkeys(self.read.texts[card.table_id][1].columns):
+                columns.setdefault(name, []).append(place)
+        return NameIndex([card.name for card in self.cards], columns)
 
     def questions(self, typed: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield questions of confirmed answers, and their tables, with words that so begin."""
@@ -204,6 +215,14 @@ class View:
         head = None if place is None else getattr(self.all.cards[place], kind) or table_id
         others = self.all.kin.get((kind, head), ()) if head else ()
         return sorted(one for one in {head, *others} if one and self.sees(one))
+
+
+def _same_names(one: Read, other: Read) -> bool:
+    """Tell whether both have the same tables with the same columns."""
+    return one.texts.keys() == other.texts.keys() and all(
+        texts.columns == other.texts[table_id][1].columns
+        for table_id, (_, texts) in one.texts.items()
+    )
 
 
 def _kin(listed: Iterable[ListedTable]) -> dict[tuple[str, str], list[str]]:
