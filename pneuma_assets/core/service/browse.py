@@ -17,10 +17,14 @@ from pneuma_assets.core.service.catalog_types import (
     Listing,
     TableCard,
 )
-from pneuma_assets.core.text.suggest import check_names, check_text
+from pneuma_assets.core.text.suggest import check_names, check_number, check_text
 
 MOST_LISTED = 1_000
 """Tables of one part of a list."""
+
+MOST_OFFSET = 1_000_000_000
+MOST_DAYS = 1_000_000
+"""Older than any table."""
 
 _DAY_S = 86_400.0
 _MOST_TEXT = 200
@@ -40,14 +44,8 @@ def browse(view: View, facets: Facets, text: str, sort: str, offset: int, limit:
     check_text("the text", text, QueryError)
     if sort not in SORTS:
         raise QueryError(f"sort must be one of {', '.join(SORTS)}, not {sort!r}")
-    for name, given, least, most in (
-        ("offset", offset, 0, None),
-        ("limit", limit, 1, MOST_LISTED),
-    ):
-        if not isinstance(given, int) or isinstance(given, bool) or given < least:
-            raise QueryError(f"{name} must be a whole number from {least} on, not {given!r}")
-        if most is not None and given > most:
-            raise QueryError(f"{name} must be {most:,} at most, not {given:,}")
+    check_number("offset", offset, 0, MOST_OFFSET)
+    check_number("limit", limit, 1, MOST_LISTED)
     among = view.seen & _named(view, text)
     shown = np.flatnonzero(among & filtered(view, facets)).tolist()
     shown.sort(key=_order(view, sort), reverse=sort != "name")
@@ -79,8 +77,8 @@ def check_facets(facets: Facets) -> None:
     for name in ("sources", "schemas", "formats", "owners"):
         check_names(f"{name} of facets", getattr(facets, name), QueryError)
     days = facets.updated_within_days
-    if days is not None and (not isinstance(days, int) or isinstance(days, bool) or days < 1):
-        raise QueryError(f"updated_within_days must be a whole number from 1 on, not {days!r}")
+    if days is not None:
+        check_number("updated_within_days", days, 1, MOST_DAYS)
 
 
 def _named(view: View, text: str) -> Mask:

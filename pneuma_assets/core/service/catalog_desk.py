@@ -25,7 +25,7 @@ from pneuma_assets.core.service.desk import Desk
 from pneuma_assets.core.service.seen import check_table
 from pneuma_assets.core.service.usage import ConfirmedAnswer, questions_of, remembered
 from pneuma_assets.core.tables import source_of
-from pneuma_assets.core.text.suggest import check_names, check_text
+from pneuma_assets.core.text.suggest import check_names, check_number, check_text
 
 if TYPE_CHECKING:
     from pneuma_assets.core.search.results import TableResult
@@ -168,8 +168,7 @@ class CatalogDesk(Desk):
             QueryError: The text is none, or `k` is out of range.
         """
         check_text("the text", text, QueryError)
-        if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= MOST_SUGGESTED:
-            raise QueryError(f"k must be a whole number from 1 to {MOST_SUGGESTED}, not {k!r}")
+        check_number("k", k, 1, MOST_SUGGESTED)
         view = self._view(readers)
         questions = view.questions(text[:LONGEST_TYPED], k // 4)
         found = view.all.names.suggest(text, k - len(questions), view.seen, view.names)

@@ -228,8 +228,14 @@ def _said_of_columns(store: "Store", table: Table) -> dict[str, Description | No
 
 
 def moment(at: float | None) -> str | None:
-    """Return a time in seconds since 1970 as ISO 8601 in UTC; None for None."""
-    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+    """Return a time in seconds since 1970 as ISO 8601 in UTC; None for one that no calendar has.
+
+    Sources tell times as files of strangers say them.
+    """
+    try:
+        return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _line(what: str, text: str, most: int) -> str:

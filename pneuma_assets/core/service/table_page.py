@@ -6,7 +6,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.relations.families import Family, family_of
 from pneuma_assets.core.relations.part_names import order_of
 from pneuma_assets.core.service.catalog_snapshot import View
@@ -23,6 +22,7 @@ from pneuma_assets.core.service.seen import check_table
 from pneuma_assets.core.service.snippets import snippets
 from pneuma_assets.core.service.status import notes_of
 from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
+from pneuma_assets.core.text.suggest import check_number
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store
@@ -139,8 +139,7 @@ def sample_rows(evidence: TableTerms | None, limit: int, total: int | None) -> S
     Raises:
         QueryError: The limit is out of range.
     """
-    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= MOST_ROWS:
-        raise QueryError(f"limit must be a whole number from 1 to {MOST_ROWS}, not {limit!r}")
+    check_number("limit", limit, 1, MOST_ROWS)
     if evidence is None:
         return SampleRows((), (), total, whole=False)
     rows = evidence.rows[:limit]

@@ -3,9 +3,11 @@
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
-from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.errors import PneumaError, QueryError
 
 _LONGEST = 1_000
+_SAID = 10**15
+"""A greater number is not repeated: Python spells none of more than 4,300 digits."""
 _COMPARED = 100
 """Names of which `difflib` tells how alike they are."""
 
@@ -84,6 +86,15 @@ def check_text(what: str, given: object, error: type[PneumaError]) -> None:
     """Raise `error` unless this is text; `what` says what of, such as 'the question'."""
     if not isinstance(given, str):
         raise error(f"{what} must be a str, not {type(given).__name__}")
+
+
+def check_number(
+    what: str, given: object, least: int, most: int, error: type[PneumaError] = QueryError
+) -> None:
+    """Raise `error` unless this is a whole number within bounds, both included."""
+    if not isinstance(given, int) or isinstance(given, bool) or not least <= given <= most:
+        said = given if isinstance(given, int) and abs(given) < _SAID else type(given).__name__
+        raise error(f"{what} must be a whole number from {least} to {most:,}, not {said}")
 
 
 def check_names(what: str, given: object, error: type[PneumaError]) -> None:

@@ -2,11 +2,13 @@
 
 import time
 
+import numpy as np
 import pytest
 
 from pneuma_assets import open_workspace
 from pneuma_assets.core.errors import QueryError, StateError
 from pneuma_assets.core.service import catalog as live
+from pneuma_assets.core.service.catalog_names import NameIndex
 from pneuma_assets.core.service.catalog_types import Facets, Suggestion
 from tests.support.catalog_rows import DAY, link, own, remove, row, write
 
@@ -127,6 +129,24 @@ def test_names_are_suggested_by_the_beginnings_of_their_words(desk, typed, expec
     assert [one.text for one in desk.suggest(typed)] == expected
 
 
+@pytest.mark.parametrize("typed", ["carts", "xarts", "carts of"])
+def test_no_unseen_name_decides_whether_a_slip_is_forgiven(typed):
+    hidden = NameIndex(["carts", "warts of old"], {})
+    alone = NameIndex(["warts of old"], {})
+    seen, every = np.array([False, True]), np.array([True])
+    told = [name for name, *_ in hidden.suggest(typed, 8, seen, hidden.seen(seen))]
+    assert told == [name for name, *_ in alone.suggest(typed, 8, every, every)]
+    assert told == ["warts of old"]
+
+
+@pytest.mark.parametrize("at", [1e12, -1e15, 1e300, float("inf")])
+def test_a_time_that_no_calendar_has_is_not_known(desk, at):
+    write(desk.store, [row("w/public/refunds", updated_at=at)])
+    (card,) = desk.browse(text="refunds").tables
+    assert card.updated_at is None
+    assert desk.table("w/public/refunds").card == card
+
+
 def test_a_suggested_column_names_a_table_that_has_it(desk):
     assert desk.suggest("port") == [Suggestion("port", "column", "lake/trade/exports_2019")]
     assert desk.suggest("ord", k=1) == [Suggestion("orders", "table", "w/public/orders")]
@@ -162,7 +182,9 @@ def test_questions_with_a_confirmed_answer_are_suggested_last(desk):
         lambda desk: desk.browse(text=3),
         lambda desk: desk.browse(facets={"sources": ("w",)}),
         lambda desk: desk.browse(facets=Facets(sources="w")),
+        lambda desk: desk.browse(offset=10**5_000),
         lambda desk: desk.browse(facets=Facets(updated_within_days=0)),
+        lambda desk: desk.browse(facets=Facets(updated_within_days=10**400)),
         lambda desk: desk.browse(readers=("",)),
         lambda desk: desk.suggest(None),
         lambda desk: desk.suggest("a", k=51),
@@ -180,6 +202,13 @@ def test_a_change_is_seen_and_a_state_that_is_as_it_was_not_read_again(desk, mon
     monkeypatch.setattr(live, "OLDEST_S", 0.0)
     before = desk._catalog.current()
     assert desk._catalog.current() is before
+    suggested = desk.suggest("port")
+    desk.note_question("unicorns", "refused", door="page")
+    assert desk._catalog.current() is before, "nothing that is listed was written"
+    write(desk.store, [row("w/public/orders", "id", "amount", row_count=91)])
+    assert desk.browse(text="orders").tables[0].rows == 91
+    assert desk._catalog.current().names is before.names
+    assert desk.suggest("port") == suggested
     write(desk.store, [row("w/public/refunds", "reason")])
     remove(desk.store, "w/public/returns")
     assert "refunds" in names(desk.browse(sort="updated"))
