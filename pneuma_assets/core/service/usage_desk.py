@@ -1,23 +1,34 @@
 """The methods of a deployment that remember what people say of answers."""
 
 import logging
-from collections.abc import Collection, Sequence
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
+from threading import Lock
 
+from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError, ModelError, StateError
 from pneuma_assets.core.said_answers import FailedQuestion, SavedAnswer
 from pneuma_assets.core.service import usage
 from pneuma_assets.core.service.desk import Desk
 from pneuma_assets.core.service.usage import ConfirmedAnswer
-from pneuma_assets.core.text.suggest import check_text
+from pneuma_assets.core.text.suggest import check_number, check_text
 
 logger = logging.getLogger(__name__)
 
 MOST_LISTED = 1_000
 """Answers, or questions, of one list."""
+MOST_OFFSET = 1_000_000_000
+_MOST_WAITING = 1_000
+"""Questions that wait to be noted; of more the oldest are not."""
 
 
 class UsageDesk(Desk):
     """The part of `Workspace` that remembers answers and questions; see there."""
+
+    def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str] | None = None) -> None:
+        super().__init__(loaded, environ)
+        self._writes_notes = Lock()
+        self._unnoted: deque[tuple[str, str, str]] = deque(maxlen=_MOST_WAITING)
 
     def confirm_answer(
         self,
@@ -95,7 +106,7 @@ class UsageDesk(Desk):
             ConfigError: The limit is out of range.
             QueryError: The question cannot be asked.
         """
-        _check_range("limit", limit, 1, MOST_LISTED)
+        check_number("limit", limit, 1, MOST_LISTED, ConfigError)
         if question is None:
             with self._known_store() as store:
                 every = [(one, None) for one in store.usage.answers()]
@@ -115,7 +126,8 @@ class UsageDesk(Desk):
         """Note what came of a question, for the operators' list of those that fail.
 
         Who asked is not kept. A state that cannot be written keeps nobody from an answer: that is
-        logged. It may wait for whoever writes the state, so call it after the answer is given.
+        logged. One thread at most waits for whoever writes the state; what others give it meanwhile
+        it notes, too. So call it after the answer is given.
 
         Args:
             question: As it was asked; its first 1,000 characters are kept.
@@ -131,15 +143,22 @@ class UsageDesk(Desk):
         if outcome not in outcomes:
             raise ConfigError(f"the outcome must be one of {', '.join(outcomes)}, not {outcome!r}")
         check_text("the question", question, ConfigError)
-        days = self._usage_days
-        if not days:
+        if not self._usage_days:
             return
+        self._unnoted.append((question[: usage.MOST_QUESTION], outcome, door))
+        while self._unnoted and self._writes_notes.acquire(blocking=False):
+            try:
+                self._note(*self._unnoted.popleft())
+            finally:
+                self._writes_notes.release()
+
+    def _note(self, question: str, outcome: str, door: str) -> None:
         try:
             with self._known_store() as store:
                 if outcome == usage.ANSWERED:
                     store.usage.settle(question, [usage.REFUSED, usage.ABANDONED])
                 else:
-                    store.usage.note(question, outcome, door, days)
+                    store.usage.note(question, outcome, door, self._usage_days)
         except StateError as error:
             logger.warning("What came of a question was not noted: %s", error)
 
@@ -150,8 +169,8 @@ class UsageDesk(Desk):
 
         They may hold private things, and are for operators alone.
         """
-        _check_range("limit", limit, 1, MOST_LISTED)
-        _check_range("offset", offset, 0, None)
+        check_number("limit", limit, 1, MOST_LISTED, ConfigError)
+        check_number("offset", offset, 0, MOST_OFFSET, ConfigError)
         with self._known_store() as store:
             return store.usage.failed(self._usage_days, limit, offset)
 
@@ -170,11 +189,3 @@ def _listed(tables: Sequence[str]) -> tuple[str, ...]:
     if isinstance(tables, str | bytes):
         raise ConfigError("tables must be a list of str, not one text")
     return tuple(dict.fromkeys(tables))
-
-
-def _check_range(what: str, value: int, least: int, most: int | None) -> None:
-    """Raise `ConfigError` unless a whole number is within these bounds; None: any greater one."""
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if not is_whole or value < least or (most is not None and value > most):
-        upto = "" if most is None else f" to {most:,}"
-        raise ConfigError(f"{what} must be a whole number from {least}{upto}, not {value!r}")

@@ -1,6 +1,10 @@
 """What people say of answers: found for the same question in other words, for who may see it."""
 
 import shutil
+import sqlite3
+import threading
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -180,14 +184,44 @@ def test_what_cannot_be_kept_is_refused(workspace, given, told):
     assert workspace.confirmed_answers() == []
 
 
+def test_one_thread_at_most_waits_to_note_a_question_while_the_state_is_written(workspace, here):
+    def note(question):
+        workspace.note_question(question, "refused", door="page")
+
+    note("first")
+    with closing(sqlite3.connect(here / "home" / "state.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        threads = [threading.Thread(target=note, args=(f"question {n}",)) for n in range(5)]
+        for thread in threads:
+            thread.start()
+        deadline = time.monotonic() + 20
+        while sum(map(threading.Thread.is_alive, threads)) > 1 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert sum(map(threading.Thread.is_alive, threads)) == 1
+        other.execute("ROLLBACK")
+    for thread in threads:
+        thread.join()
+    assert workspace.failing_questions()[0] == 6
+
+
+def test_an_answer_is_found_for_a_table_that_was_renamed_since(workspace):
+    workspace.confirm_answer(QUESTION, ["open/rain"])
+    assert workspace.search(PARAPHRASE).confirmed[0].tables == ("open/rain",)
+    workspace.store.renaming.take_over("open/rain", "open/snow")
+    (found,) = workspace.search(PARAPHRASE).confirmed
+    assert (found.tables, found.gone) == (("open/snow",), ())
+
+
 def test_other_arguments_that_are_refused(workspace):
     with pytest.raises(ConfigError, match="outcome must be one of"):
         workspace.note_question("q", "odd", door="page")
     for limit in (0, True, 1_001, "1"):
         with pytest.raises(ConfigError, match="limit must be a whole number from 1 to 1,000"):
             workspace.confirmed_answers(limit=limit)
-    with pytest.raises(ConfigError, match="offset must be a whole number from 0, not -1"):
+    with pytest.raises(ConfigError, match="offset must be a whole number from 0 to"):
         workspace.failing_questions(offset=-1)
+    with pytest.raises(ConfigError, match="offset must be a whole number from 0 to"):
+        workspace.failing_questions(offset=10**5_000)
     with pytest.raises(QueryError, match="no words"):
         workspace.confirmed_answers("?")
 
