@@ -27,12 +27,17 @@ class Marker:
     def __init__(self, question: str, analyzer: Analyzer) -> None:
         self._asked = frozenset(analyzer.question_terms(question))
         self._analyzer = analyzer
+        self._in_known: dict[str, tuple[Range, ...]] = {}
 
     def marks(self, text: str) -> tuple[Range, ...]:
         """Return the ranges of a text that the question says, ascending; none overlap."""
         found: list[Range] = []
         for run in _RUN.finditer(text, 0, _MOST_CHARACTERS):
-            for first, last in self._in_run(run[0]):
+            word = run[0]
+            ranges = self._in_known.get(word)  # most words of tables stand in several texts
+            if ranges is None:
+                ranges = self._in_known[word] = tuple(self._in_run(word))
+            for first, last in ranges:
                 start, end = run.start() + first, run.start() + last
                 if found and start <= found[-1][1]:
                     found[-1] = (found[-1][0], max(end, found[-1][1]))

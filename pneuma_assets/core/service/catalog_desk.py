@@ -101,7 +101,7 @@ class CatalogDesk(Desk):
         results = found.results
         analyzer = analyzer_named(deployment.index.analyzer)
         marker = Marker(asked, analyzer)
-        columns = named_columns(asked, [one.table_id for one in results], view, analyzer)
+        columns = named_columns(asked, [one.table_id for one in results], view, analyzer, marker)
         told: tuple[ColumnHit, ...] = tuple(columns)
         confirmed: tuple[ConfirmedAnswer, ...] = ()
         with missing.state(), self._stores.use() as store:

@@ -96,13 +96,13 @@ def hit_of(result: TableResult, view: View, marker: Marker) -> SearchHit:
 
 
 def named_columns(
-    question: str, table_ids: Sequence[str], view: View, analyzer: Analyzer
+    question: str, table_ids: Sequence[str], view: View, analyzer: Analyzer, marker: Marker
 ) -> list[ColumnHit]:
     """Return the columns of tables that a question names, best first, untold what they are.
 
     A column is named by words of its name, most of which the question says.
     """
-    asked, marker = frozenset(analyzer.question_terms(question)), Marker(question, analyzer)
+    asked = frozenset(analyzer.question_terms(question))
 
     def named() -> Iterator[ColumnHit]:
         for table_id in table_ids:
