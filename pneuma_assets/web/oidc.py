@@ -12,7 +12,7 @@ import httpx
 from authlib.common.errors import AuthlibBaseError
 from authlib.integrations.httpx_client import AsyncOAuth2Client
 from joserfc import jwt
-from joserfc.errors import InvalidKeyIdError, JoseError
+from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 
 from pneuma_assets.core.access import Asker, names_of_asker
@@ -31,7 +31,7 @@ _MOST_TOKEN = 16_000
 _SECONDS = 5.0
 _KEPT_SECONDS = 3600.0
 _LEAST_BETWEEN = 30.0
-"""Seconds between two looks for a key that is not known, however many tokens name one."""
+"""Seconds between two looks for a key that is not known, however many tokens ask for one."""
 _LEEWAY = 30
 
 
@@ -137,8 +137,8 @@ class Provider:
             try:
                 found = jwt.decode(token, keys, algorithms=ALGORITHMS).claims
                 self._registry(audience).validate(found)
-            except InvalidKeyIdError:
-                continue  # by a key that the provider may have only since shortly
+            except (InvalidKeyIdError, BadSignatureError):
+                continue  # by a key that the provider may have only since shortly, under an old id
             except (JoseError, ValueError, TypeError, KeyError):
                 return None
             return dict(found)
