@@ -64,6 +64,7 @@ def create_app(
     state.metrics = Metrics(settings, environ)
     state.asking = WorkPool("asking", _ASKING, settings.request_seconds)
     state.answering = WorkPool("answering", _ANSWERING, settings.answer_seconds)
+    state.readiness = health.Readiness(state.desk, state.asking)
     state.mounted = []
     for router in (*routers(), health.router, login.router):
         app.include_router(router)
@@ -108,7 +109,7 @@ def _add_middleware(app: FastAPI) -> None:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(state.settings.allowed_origins),
-            allow_methods=["GET", "POST", "PUT", "DELETE"],
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["Authorization", "Content-Type"],
         )
     for kind in (PneumaError, RefusedError, HTTPException, RequestValidationError):

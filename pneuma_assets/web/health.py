@@ -1,20 +1,23 @@
 """Whether the server lives, whether it can answer, and what it counts."""
 
+import asyncio
 import logging
+import time
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.web.dependencies import Desk
 from pneuma_assets.web.metrics import Metrics
-from pneuma_assets.web.pool import PooledRoute
+from pneuma_assets.web.pool import WorkPool
 from pneuma_assets.web.problems import RefusedError, documented
 
 logger = logging.getLogger(__name__)
 
-router = APIRouter(tags=["operation"], route_class=PooledRoute)
+router = APIRouter(tags=["operation"])
+
+_FRESH_SECONDS = 1.0
 
 
 class Alive(BaseModel):
@@ -30,6 +33,37 @@ class Ready(BaseModel):
     missing: list[str] = Field(examples=[["index"]], description="`index` or `state`.")
 
 
+class Readiness:
+    """Looks for what is missing once a second, however many ask, who need not prove who they are.
+
+    Args:
+        desk: What is to be ready.
+        pool: Where it is looked for.
+    """
+
+    def __init__(self, desk: Workspace, pool: WorkPool) -> None:
+        self._desk, self._pool, self._lock = desk, pool, asyncio.Lock()
+        self._looked_at, self._missing = float("-inf"), list[str]()
+
+    async def missing(self) -> list[str]:
+        """Return which parts are away, `index` or `state`."""
+        async with self._lock:
+            if time.monotonic() - self._looked_at > _FRESH_SECONDS:
+                self._missing = await self._pool.run(self._look)
+                self._looked_at = time.monotonic()
+            return self._missing
+
+    def _look(self) -> list[str]:
+        missing = []
+        for part, look in (("index", self._desk.query_engine), ("state", self._desk.known_tables)):
+            try:
+                look()
+            except PneumaError as error:
+                logger.warning("not ready: %s: %s", part, error)
+                missing.append(part)
+        return missing
+
+
 @router.get("/healthz", operation_id="is_alive", summary="Whether the process answers")
 async def alive() -> Alive:
     """Answer without looking at anything."""
@@ -42,15 +76,9 @@ async def alive() -> Alive:
     summary="Whether questions can be answered",
     responses={503: {"model": Ready, "description": "A part is missing."}},
 )
-def ready(desk: Desk, response: Response) -> Ready:
+async def ready(request: Request, response: Response) -> Ready:
     """Name the part that is missing, without saying where it lies."""
-    missing = []
-    for part, look in (("index", desk.query_engine), ("state", desk.known_tables)):
-        try:
-            look()
-        except PneumaError as error:
-            logger.warning("not ready: %s: %s", part, error)
-            missing.append(part)
+    missing = await request.app.state.readiness.missing()
     response.status_code = 503 if missing else 200
     return Ready(status="not ready" if missing else "ready", missing=missing)
 
