@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
@@ -35,9 +35,12 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
 }
 _OPEN = ("/static/", "/healthz", "/readyz", "/login", "/favicon.ico", "/api/v1/openapi.json")
 """Needs no proof of who asks; `/metrics` has a token of its own."""
+_PROVING = (("POST", "/login"), ("GET", "/login/callback"))
+"""Where who asks is looked for in the state, or at the provider."""
 _LEFT = 499
 """Is counted where who asks left before the answer; nginx calls it so, too."""
 _READING = ("GET", "HEAD", "OPTIONS")
+_MOST_FIELDS = 1_000
 
 
 class Guard:
@@ -108,7 +111,7 @@ class Guard:
             if caller.session_id and request.method not in _READING:
                 body = await self._check_token(request, caller, body)
             CURRENT_ASKER.set(caller.asker)
-        elif request.url.path.startswith("/login") and request.method == "POST":
+        elif (request.method, request.url.path) in _PROVING:
             self._rate.take(_address(request))
         request.state.caller = caller
         request.state.asker = caller and caller.asker
@@ -137,7 +140,8 @@ class Guard:
         if request.method in _READING or (caller is not None and not caller.is_ambient):
             return
         origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-        is_other = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+        own = request.headers.get("host")
+        is_other = origin is not None and origin.partition("://")[2] != own
         if is_other or site not in (None, "same-origin", "none"):
             raise RefusedError(403, "other-site", "Another site asked for this; do it here.")
 
@@ -151,7 +155,12 @@ class Guard:
                 message = await body()
                 parts.append(message.get("body", b""))
             whole = b"".join(parts)
-            fields = parse_qs(whole.decode("utf-8", "replace"), max_num_fields=1000)
+            try:
+                fields = parse_qs(whole.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
+            except ValueError as error:
+                raise RefusedError(
+                    413, "too-large", f"A form has at most {_MOST_FIELDS:,} fields."
+                ) from error
             token = fields.get(CSRF_FIELD, [""])[-1]
             body = _once(whole, body)
         if not self._authentication.sessions.is_own(token or "", caller.session_id):

@@ -1,5 +1,6 @@
 """Logging in and out in a browser: by a key, or at the provider."""
 
+import re
 import secrets
 from typing import Annotated
 
@@ -12,13 +13,14 @@ from pneuma_assets.web.problems import RefusedError
 router = APIRouter(include_in_schema=False)
 
 _CALLBACK = "/login/callback"
+_OWN_PATH = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f]*")
 
 
 @router.get("/login")
 async def show(request: Request, next: str = "/") -> Response:  # noqa: A002 (as the address says)
     """Show how one can log in; one who need not is sent on."""
     if request.app.state.policy.is_local:
-        return RedirectResponse(_own_path(next), 303)
+        return RedirectResponse(own_path(next), 303)
     return _form(request, next, "", 200)
 
 
@@ -33,7 +35,7 @@ async def by_key(
     found = await authentication.by_key(key.strip())
     if found is None:
         return _form(request, next, "This key is wrong, has run out, or was revoked.", 403)
-    response = RedirectResponse(_own_path(next), 303)
+    response = RedirectResponse(own_path(next), 303)
     authentication.sessions.begin(response, {"key": found[1]})
     return response
 
@@ -47,7 +49,7 @@ async def at_provider(request: Request, next: str = "/") -> Response:  # noqa: A
         raise RefusedError(404, "unknown", "No provider signs people in here; log in by a key.")
     url, kept = await provider.begin_login(_callback_of(request))
     response = RedirectResponse(url, 303)
-    authentication.sessions.begin_login(response, {**kept, "next": _own_path(next)[:500]})
+    authentication.sessions.begin_login(response, {**kept, "next": own_path(next)[:500]})
     return response
 
 
@@ -67,7 +69,7 @@ async def returned(
             403, "login-failed", "The login was not begun here, or too long ago; log in again."
         )
     asker = await provider.end_login(kept, code, _callback_of(request))
-    response = RedirectResponse(_own_path(str(kept["next"])), 303)
+    response = RedirectResponse(own_path(str(kept["next"])), 303)
     names = [asker.name] if asker.readers is None else list(asker.readers)
     sessions.begin(response, {"name": asker.name, "readers": names})
     sessions.end(response, "pneuma-login")
@@ -87,15 +89,14 @@ def _callback_of(request: Request) -> str:
     return f"{base.rstrip('/')}{_CALLBACK}"
 
 
-def _own_path(there: str) -> str:
+def own_path(there: str) -> str:
     """Return a path of this server; whatever else was given leads to its first page."""
-    is_own = there.startswith("/") and there[1:2] not in ("/", "\\") and there.isprintable()
-    return there if is_own else "/"
+    return there if _OWN_PATH.fullmatch(there) else "/"
 
 
 def _form(request: Request, there: str, problem: str, status: int) -> Response:
     """Return the page on which one logs in."""
     state = request.app.state
     has_provider = state.authentication.provider is not None
-    page: Response = state.render_login(request, _own_path(there), problem, has_provider, status)
+    page: Response = state.render_login(request, own_path(there), problem, has_provider, status)
     return page

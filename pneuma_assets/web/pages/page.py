@@ -6,7 +6,7 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -18,6 +18,7 @@ from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.web.dependencies import Desk, Editor, Operator, Settings, WhoAsks
 from pneuma_assets.web.guard import csrf_token
+from pneuma_assets.web.login import own_path
 from pneuma_assets.web.pages.rendering import render
 
 STATIC = Path(__file__).parents[1] / "static"
@@ -109,9 +110,7 @@ def go_back(back: str, done: str, place: str = "") -> RedirectResponse:
         done: A word of `DONE`.
         place: The id of the part of the page to return to.
     """
-    split = urlsplit(back)
-    is_own = back.startswith("/") and not back.startswith(("//", "/\\")) and not split.netloc
-    path, query = (split.path, split.query) if is_own else ("/", "")
+    path, _, query = own_path(back).partition("#")[0].partition("?")
     given = [(key, one) for key, one in parse_qsl(query) if key != "done"]
     address = f"{path}?{urlencode([*given, ('done', done)])}"
     return RedirectResponse(address + (f"#{place}" if place else ""), 303)

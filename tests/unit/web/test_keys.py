@@ -8,6 +8,7 @@ import pytest
 from pneuma_assets.core.service.access_keys import create_key
 from pneuma_assets.core.service.state import open_store
 from pneuma_assets.web import key_ring
+from pneuma_assets.web.pages.page import go_back
 from tests.support.served_home import client_of, guarded_app, loaded_from
 
 SEARCH = "/api/v1/search?q=rivers"
@@ -128,6 +129,7 @@ CHANGES = {
     "its own": ({"X-CSRF-Token": "{token}"}, 303),
     "its own, and its origin": ({"X-CSRF-Token": "{token}", "Origin": "http://localhost"}, 303),
     "another origin": ({"X-CSRF-Token": "{token}", "Origin": "http://evil.example"}, 403),
+    "an origin that is none": ({"X-CSRF-Token": "{token}", "Origin": "http://[::1"}, 403),
     "no origin at all": ({"X-CSRF-Token": "{token}", "Origin": "null"}, 403),
     "another site": ({"X-CSRF-Token": "{token}", "Sec-Fetch-Site": "cross-site"}, 403),
     "a neighbour": ({"X-CSRF-Token": "{token}", "Sec-Fetch-Site": "same-site"}, 403),
@@ -155,6 +157,30 @@ def test_a_form_may_hold_the_token(client, store):
     form = {"csrf_token": token_of(client), "other": "ä&="}
     assert client.post("/logout", data={**form, "csrf_token": "x.y"}).status_code == 403
     assert client.post("/logout", data=form, follow_redirects=False).status_code == 303
+
+
+def test_a_form_has_so_many_fields_at_most(client, store):
+    _, text = create_key(store, "ana")
+    logged_in(client, text)
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = client.post("/logout", content="a=b&" * 1001, headers=form)
+    assert (answer.status_code, answer.json()["code"]) == (413, "too-large")
+
+
+@pytest.mark.parametrize(
+    ("back", "there"),
+    [
+        ("/tables/a%20b?q=x&done=y#z", "/tables/a%20b?q=x&done=described"),
+        ("//[", "/?done=described"),
+        ("http://[", "/?done=described"),
+        ("//evil.example", "/?done=described"),
+        ("/\\evil.example", "/?done=described"),
+        ("/\t/evil.example", "/?done=described"),
+        ("https://evil.example/", "/?done=described"),
+    ],
+)
+def test_a_form_leads_back_to_a_page_of_this_server(back, there):
+    assert go_back(back, "described").headers["location"] == there
 
 
 def test_another_site_logs_nobody_in(client, store):

@@ -27,11 +27,17 @@ def as_it_was(provider):
     provider.claims, provider.nonce_of_answer = claims, None
 
 
-def app_of(deployment, provider, **more):
+def app_of(deployment, provider, per_minute=1200, **more):
     oidc = OidcConfig(
         issuer=provider.issuer, client_id=CLIENT, client_secret_env="CLIENT_SECRET", **more
     )
-    web = WebConfig(oidc=oidc, base_url=BASE, editors=("editors",), operators=("operators",))
+    web = WebConfig(
+        oidc=oidc,
+        base_url=BASE,
+        editors=("editors",),
+        operators=("operators",),
+        requests_per_minute=per_minute,
+    )
     return guarded_app(deployment, web, {"CLIENT_SECRET": CLIENT_SECRET})
 
 
@@ -139,6 +145,26 @@ def test_a_new_key_of_the_provider_is_looked_for_seldom(client, provider, monkey
         assert status_of(client, provider.token(kid="new")) == 200
     finally:
         del provider.keys["new"]
+
+
+def test_a_provider_may_give_a_new_key_the_id_of_an_old_one(client, provider, monkeypatch):
+    from pneuma_assets.web import oidc
+
+    assert status_of(client, provider.token()) == 200
+    old = provider.keys["one"]
+    provider.keys["one"] = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})
+    try:
+        monkeypatch.setattr(oidc, "_LEAST_BETWEEN", 0.0)
+        assert status_of(client, provider.token()) == 200
+        assert status_of(client, provider.token(key=old)) == 401
+    finally:
+        provider.keys["one"] = old
+
+
+def test_logins_that_come_back_are_counted(deployment, provider):
+    with client_of(app_of(deployment, provider, per_minute=2)) as client:
+        found = [client.get("/login/callback?state=a&code=b").status_code for _ in range(4)]
+    assert found == [403, 403, 429, 429]
 
 
 def test_a_provider_that_is_away_is_said(deployment, provider):

@@ -80,6 +80,8 @@ def test_scripts_of_pages_that_are_named_may_ask(deployment, origin, allowed):
         found = client.options("/api/v1/search", headers=asked).headers
         assert (found.get("access-control-allow-origin") == origin) is allowed
         assert "access-control-allow-credentials" not in found
+        methods = set(found.get("access-control-allow-methods", "").split(", "))
+        assert methods >= {"GET", "POST", "PUT", "PATCH", "DELETE"}
 
 
 def test_without_a_name_no_script_may_ask(deployment):
