@@ -15,9 +15,27 @@ class PneumaError(Exception):
         self.unquoted = unquoted
         return self
 
+    elsewhere: str = ""
+    """What it says through a server: without folders, and without commands for who runs it. Empty
+    where it says the same."""
+
+    def saying_elsewhere(self, elsewhere: str) -> Self:
+        """Return it with what it says through a server."""
+        self.elsewhere = elsewhere
+        return self
+
+    @property
+    def told(self) -> str:
+        """What a server tells who asks."""
+        return self.elsewhere or str(self)
+
 
 class ConfigError(PneumaError):
     """A deployment file or option is wrong; the message names the key and the remedy."""
+
+
+class SecretMissingError(ConfigError):
+    """A variable that the deployment file names as holding a secret is not set."""
 
 
 class SourceError(PneumaError):

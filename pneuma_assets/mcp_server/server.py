@@ -15,7 +15,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
 
-from pneuma_assets.core.errors import ConfigError, PneumaError, QueryError
+from pneuma_assets.core.errors import ConfigError, PneumaError, QueryError, SecretMissingError
 from pneuma_assets.core.text.safe import one_line
 from pneuma_assets.mcp_server.results import FoundTables, Result, json_for_models
 from pneuma_assets.mcp_server.tools import TOOLS
@@ -145,9 +145,10 @@ def _in_thread(
 
 def _told(error: PneumaError, asker: "Asker") -> ToolError:
     """Return what is said of an error: how to ask otherwise, else to whom it should be told."""
-    if isinstance(error, ConfigError):
-        return ToolError(f"{one_line(str(error), 500)}; find_tables gives ids of tables")
+    told = one_line(str(error) if asker.is_operator else error.told, 500)
     if isinstance(error, QueryError) or asker.is_operator:
-        return ToolError(one_line(str(error), 500))
+        return ToolError(told)
+    if isinstance(error, ConfigError) and not isinstance(error, SecretMissingError):
+        return ToolError(f"{told}; find_tables gives ids of tables")
     _logger.warning("%s: %s", type(error).__name__, one_line(str(error), 500))
     return ToolError("the tables cannot be read now; tell the people who run this server")

@@ -18,6 +18,7 @@ from pneuma_assets.core.errors import (
     PneumaError,
     QueryError,
     SearchIndexError,
+    SecretMissingError,
     SqlFailedError,
     SqlRefusedError,
     StateError,
@@ -80,6 +81,7 @@ class RefusedError(Exception):
 _AWAY = "tell who operates this server; its log says why"
 _BY_KIND: Sequence[tuple[type[PneumaError], int, str, str]] = (
     (QueryError, 422, "question", ""),
+    (SecretMissingError, 503, "not-set-up", f"A part of this is not set up; {_AWAY}."),
     (ConfigError, 404, "unknown", ""),
     (SqlRefusedError, 422, "statement-refused", ""),
     (SqlFailedError, 422, "statement-failed", ""),
@@ -107,7 +109,7 @@ def problem_of(error: Exception) -> Problem:
         if isinstance(error, kind):
             if said:
                 logger.warning("%s: %s", code, error)
-            return Problem(status, said or str(error), code)
+            return Problem(status, said or error.told, code)
     logger.error("a request failed", exc_info=error)
     return Problem(500, f"This failed unexpectedly; {_AWAY}.", "failed")
 

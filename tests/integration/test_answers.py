@@ -196,10 +196,7 @@ def test_rows_of_a_table_that_has_changed_since_are_shown_with_that(indexed, mon
     monkeypatch.setattr(AnswerSources, "changed", lambda _, tables: set(tables))
     shown = CliRunner().invoke(app, ["--config", str(file), "answer", LATEST])
     assert "9102" in shown.output
-    assert (
-        "lake/author: it has changed since it was indexed; run `pneuma-assets index`"
-        in shown.output
-    )
+    assert "lake/author: it has changed since it was indexed; index it again" in shown.output
 
 
 def test_a_model_that_is_not_configured_is_not_asked(indexed):
@@ -248,7 +245,7 @@ def test_the_resource_of_dagster_answers_alike(indexed):
 
 PEOPLE = "name,salary\n" + "".join(f"Person {letter},{ord(letter)}\n" for letter in "ABCDEFGH")
 QUESTION = "what is the salary of person c"
-CHANGED = "has changed since it was indexed; run `pneuma-assets index`"
+CHANGED = "has changed since it was indexed; index it again"
 
 
 def answered(file: Path) -> CellAnswer:

@@ -168,7 +168,7 @@ def test_a_column_that_is_gone_says_that_the_table_has_changed():
     given = Given(table, rows.to_batches())
     with pytest.raises(TableChangedError, match="'people' has no column 'age'") as caught:
         run(checked("SELECT age FROM people", [table], "duckdb", 3), [given])
-    assert str(caught.value).endswith("indexed; run `pneuma-assets index`")
+    assert str(caught.value).endswith("indexed; index it again")
 
 
 def test_columns_that_differ_in_capitals_alone_are_not_taken_for_each_other():

@@ -128,7 +128,7 @@ def _message(column: str, table: str, kind: str) -> str:
     return (
         f"column {column[:60]!r} of table {table[:60]!r} is of type {kind} and has "
         f"{_SAID.get(kind, _NUMBER)}; mend that cell, or ask without that column; of a file, "
-        "`pneuma-assets index` makes a column of such cells text"
+        "indexing it again makes a column of such cells text"
     )
 
 

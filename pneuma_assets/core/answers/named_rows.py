@@ -149,7 +149,7 @@ def _read(named: _Named, attempts: Attempts) -> NamedRows:
             )
     raise SqlEmptyError(
         f"no row has {_quoted(named.spelled)} now, in the {len(named.columns)} columns that were "
-        "read; if it has changed, run `pneuma-assets index`"
+        "read; if it has changed, index it again"
     )
 
 

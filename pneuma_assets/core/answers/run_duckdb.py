@@ -33,7 +33,7 @@ from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.text.safe import one_line
 
 _SCRIPT = Path(__file__).with_name("duckdb_process.py")
-CHANGED = "has changed since it was indexed; run `pneuma-assets index`"
+CHANGED = "has changed since it was indexed; index it again"
 """What is said of a table that is not as it was indexed, behind its name or `it`."""
 
 _LATE = 20.0

@@ -12,7 +12,7 @@ from urllib.parse import unquote_plus, urlsplit
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.errors import SecretMissingError
 
 _NAMES_SECRET = re.compile(
     r"passw|pwd|passcode|token|secret|private[-_.]?key|credential|account-?key|api_?key|access_key|\bkey$"
@@ -41,11 +41,11 @@ def read_secret(environ: Mapping[str, str], variable: str, where: str, holds: st
     """Return what a variable holds that `where` names.
 
     Raises:
-        ConfigError: It is not set.
+        SecretMissingError: It is not set.
     """
     secret = environ.get(variable, "")
     if not secret.strip():
-        raise ConfigError(
+        raise SecretMissingError(
             f"{where}: the environment variable {variable} is not set; it should hold {holds}"
         )
     return secret

@@ -278,7 +278,8 @@ class QueryEngine:
                 raise QueryError(
                     "no table that you may see is indexed; ask who keeps this catalog for a grant"
                 )
-            raise QueryError("nothing is indexed yet; run: pneuma-assets index")
+            told = "nothing is indexed yet"
+            raise QueryError(f"{told}; run: pneuma-assets index").saying_elsewhere(told)
         return answers
 
     def evidence(self, table_ids: Sequence[str]) -> dict[str, TableTerms]:

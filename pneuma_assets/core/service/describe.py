@@ -24,7 +24,7 @@ MAX_TEXT = 1000
 
 MAX_AUTHOR = 100
 
-NEW_COLUMN = "a new column is known after the next: pneuma-assets index"
+NEW_COLUMN = "a new column is known after the next run"
 
 UNNAMED = "hidden"
 """What a column is called that is not there, where rules hide names: it may be hidden by now."""
@@ -85,7 +85,7 @@ def correct(
         check_text("the column", column, ConfigError)
         table = next(iter(store.tables.profiles([table_id])), None)
         if table is None:
-            raise ConfigError(f"{table_id} was not read yet; run: pneuma-assets index")
+            raise ConfigError(f"{table_id} was not read yet; index it first")
         names = [one.name for one in table.columns]
         some = f"it has: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}"
         check_column(table_id, column, names, some)

@@ -121,7 +121,7 @@ class PersonsTables:
         check_among(table_id, self.seen)
         self.know([table_id])
         if table_id not in self._known:
-            raise ConfigError(f"{table_id} cannot be read yet; run: pneuma-assets index")
+            raise ConfigError(f"{table_id} cannot be read yet; index it first")
         return self._known[table_id]
 
     def know(self, table_ids: Iterable[str]) -> Mapping[str, AnswerTable]:

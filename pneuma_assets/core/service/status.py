@@ -135,12 +135,14 @@ def check_answerable(loaded: LoadedDeployment) -> None:
     from pneuma_assets.core.index.registry import may_have_index
 
     if not may_have_index(loaded.deployment.index, loaded.home):
-        raise QueryError(f"nothing is indexed in {loaded.home} yet; {how_to_index(loaded)}")
+        told = f"nothing is indexed in {loaded.home} yet; {how_to_index(loaded)}"
+        raise QueryError(told).saying_elsewhere("nothing is indexed yet")
 
 
 def no_table_known(loaded: LoadedDeployment) -> ConfigError:
     """Return the refusal of what is about one table, where none was ever listed."""
-    return ConfigError(f"no table is known in {loaded.home} yet; {how_to_index(loaded)}")
+    told = f"no table is known in {loaded.home} yet; {how_to_index(loaded)}"
+    return ConfigError(told).saying_elsewhere("no table is known yet")
 
 
 def how_to_index(loaded: LoadedDeployment) -> str:

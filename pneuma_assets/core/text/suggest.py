@@ -55,7 +55,7 @@ def check_known(
     known: Collection[str],
     error: type[PneumaError],
     *,
-    otherwise: str = "`pneuma-assets status --tables` lists them",
+    otherwise: str = "",
     besides: str = "",
     within: str = "",
 ) -> None:
@@ -66,7 +66,8 @@ def check_known(
         names: Those that somebody gave.
         known: Those that there are.
         error: What is raised.
-        otherwise: The remedy where no known name is like the one given.
+        otherwise: The remedy where no known name is like the one given; empty: the command that
+            lists them, of which who asks through a server is told nothing.
         besides: What may be the case as well, where names are known.
         within: What follows the name, such as ' of lake/rain'.
     """
@@ -74,12 +75,15 @@ def check_known(
         if name in known:
             continue
         near = nearest(name, known)
+        said = f"unknown {what} '{name}'{within}"
         remedy = f"did you mean {', '.join(near)}?" if near else otherwise
-        if besides:
-            remedy += f" ({besides})"
+        command = "" if remedy else "`pneuma-assets status --tables` lists them"
         if not known:
-            remedy = "none is known yet; run: pneuma-assets index"
-        raise error(f"unknown {what} '{name}'{within}; {remedy}")
+            remedy, command = "none is known yet", "run: pneuma-assets index"
+        elif besides:
+            remedy += f" ({besides})"
+        told = [one for one in (said, remedy) if one]
+        raise error("; ".join([*told, *filter(None, [command])])).saying_elsewhere("; ".join(told))
 
 
 def check_text(what: str, given: object, error: type[PneumaError]) -> None:

@@ -177,9 +177,9 @@ def test_names_that_do_not_exist_are_refused_with_the_nearest(here):
     assert "did you mean lake/rain?" in refused("lake/rian", "mm", "--text", "x")
     line = refused(RAIN, "wether_kind", "--reject")
     assert "unknown column 'wether_kind' of lake/rain; did you mean weather_kind?" in line
-    assert line.endswith("? (a new column is known after the next: pneuma-assets index)")
+    assert line.endswith("? (a new column is known after the next run)")
     for asked in ([], ["--text", "new"]):
-        assert " (a new column is known after the next: pneuma" in refused(RAIN, "zz9", *asked)
+        assert " (a new column is known after the next run)" in refused(RAIN, "zz9", *asked)
     assert "it has: station_name, mm, weather_kind" in refused(RAIN, "zzz", "--reject")
     assert "did you mean weather_kind?" in refused(RAIN, "weather")
     assert "did you mean lake/rain?" in refused("rain")
