@@ -68,6 +68,7 @@ def raw_tables(
     store, deployment = pneuma_store.store, pneuma_store.loaded.deployment
 
     def read() -> RawTablesFigures:
+        store.usage.forget_older(deployment.web.usage_days)  # before the state is backed up
         figures = plan_run(
             store,
             context.run.run_id,

@@ -111,8 +111,7 @@ class Usage(StorePart):
             now, times = self._db.now(), 1 + (times or 0)
             one = FailedQuestion(question_id, text, outcome, door, times, now)
             upsert(connection, failed_questions, [asdict(one)])
-            old = failed_questions.c.asked_at < now - days * _DAY
-            connection.execute(delete(failed_questions).where(old))
+            self.forget_older(days)
             newest = (
                 select(failed_questions.c.question_id)
                 .order_by(failed_questions.c.asked_at.desc(), failed_questions.c.question_id)
@@ -121,6 +120,14 @@ class Usage(StorePart):
             )
             excess = connection.execute(newest).scalars().all()
             delete_by(connection, failed_questions.c.question_id, excess)
+
+    def forget_older(self, days: int) -> None:
+        """Forget the questions that failed and were not asked for so many days; 0: all."""
+        old = failed_questions.c.asked_at <= self._db.now() - days * _DAY
+        counted = select(func.count()).select_from(failed_questions).where(old)
+        if self._db.read(counted)[0][0]:
+            with self._db.write() as connection:
+                connection.execute(delete(failed_questions).where(old))
 
     def settle(self, question: str, outcomes: Sequence[str]) -> None:
         """Forget that a question failed in these ways; nothing is written where it did not."""

@@ -151,11 +151,16 @@ def test_questions_that_fail(workspace):
     assert workspace.forget_questions() == 1
 
 
-def test_nothing_of_questions_that_fail_is_kept_with_the_switch_off(workspace, here):
+def test_nothing_of_questions_that_fail_is_kept_with_the_switch_off(workspace, here, monkeypatch):
+    workspace.note_question("unicorns", "refused", door="page")
     workspace.close()
     file = here / "pneuma.yaml"
     file.write_text(file.read_text() + "web: {usage_days: 0}\n")
-    with open_workspace() as opened:
+    with open_workspace() as opened, monkeypatch.context() as patch:
+        use_word_encoder(patch)
+        run_indexing(opened.loaded)
+        for state in ("state.db", "state.db.backup"):
+            assert b"unicorns" not in (here / "home" / state).read_bytes()
         opened.note_question("unicorns", "refused", door="page")
         opened.confirm_answer("rain", ["open/rain"], confirmed=False)
         assert opened.failing_questions() == (0, [])
