@@ -67,6 +67,19 @@ def test_a_join_that_multiplies_rows_is_named(expect, severity):
     assert "3 rows before, 3 after: it multiplies rows, 2 rows go with 3 of shops" in text
 
 
+def test_the_last_join_of_a_long_path_is_counted_like_the_first():
+    near = {f"t{n}": texts(k0=["a", "b"], **{f"k{n + 1}": ["a", "b"]}) for n in range(10)}
+    far = {"t10": texts(code=["a", "a"])}
+    on = [
+        {"table": f"t{n - 1}", "columns": ["k0"], "other": f"t{n}", "other_columns": ["k0"]}
+        for n in range(1, 10)
+    ]
+    on.append({"table": "t9", "columns": ["k0"], "other": "t10", "other_columns": ["code"]})
+    found = made({"operator": "join", "options": {"joins": on}}, **near, **far)
+    told = [one.rule for one in found.findings if one.rule.startswith("join")]
+    assert told == [*["join"] * 9, "join multiplies", "join unmatched"]
+
+
 @pytest.mark.slow
 def test_keys_of_other_types_and_capitals_go_together():
     shops = pa.table({"code": [1, 2], "city": ["Rome", "Oslo"]})

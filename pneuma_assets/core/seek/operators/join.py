@@ -7,6 +7,7 @@ from typing import Any, Literal
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from pneuma_assets.core.answers.allowed import MOST_TABLES
 from pneuma_assets.core.errors import SqlFailedError
 from pneuma_assets.core.seek.operators.base import Options, Outcome, SqlOperator, Work
 from pneuma_assets.core.seek.operators.sql_join import condition, join, joined
@@ -189,14 +190,21 @@ def join_findings(
     firsts = [joined(work.base, ways[:at], columns) for at in range(len(before), len(ways) + 1)]
     sides = [f"JOIN {quoted(on['other'])} ON {condition(on, columns)}" for on in joins]
     counted = [*firsts, *(f"{one} SEMI {side}" for one, side in zip(firsts, sides, strict=False))]
-    cells = (f"(SELECT count(*) FROM {one}) AS n{at}" for at, one in enumerate(counted))
-    ((*counts,),) = work.ask(f"SELECT {', '.join(cells)}", 1)
+    counts = list(_counts(work, counted, max(1, MOST_TABLES // (len(ways) + 1))))
     rows, matched = counts[: len(firsts)], counts[len(firsts) :]
     for at, on in enumerate(joins):
         yield _of_rows(work, on, rows[at], matched[at], rows[at + 1])
         if matched[at] < rows[at]:
             alone = f"{firsts[at]} ANTI {sides[at]}"
             yield _alone(work, on, alone, rows[at], rows[at] - matched[at])
+
+
+def _counts(work: Work, relations: Sequence[str], at_once: int) -> Iterator[int]:
+    """Yield how many rows each has, some in a statement, which may read so many tables alone."""
+    for start in range(0, len(relations), at_once):
+        some = relations[start : start + at_once]
+        cells = (f"(SELECT count(*) FROM {one}) AS n{at}" for at, one in enumerate(some))
+        yield from work.ask(f"SELECT {', '.join(cells)}", 1)[0]
 
 
 def _of_rows(work: Work, on: Mapping[str, Any], rows: int, matched: int, after: int) -> Finding:
