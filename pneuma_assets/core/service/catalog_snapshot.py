@@ -157,12 +157,6 @@ class View:
         place = self.all.places.get(table_id)
         return place is not None and bool(self.seen[place])
 
-    @cached_property
-    def table_ids(self) -> set[str]:
-        """The tables that they see."""
-        cards = self.all.cards
-        return {cards[place].table_id for place in np.flatnonzero(self.seen)}
-
     def questions(self, typed: str, most: int) -> list[str]:
         """Return up to `most` questions with words that so begin, about tables that they see."""
         found = self.all.questions(typed)

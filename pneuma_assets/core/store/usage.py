@@ -107,11 +107,11 @@ class Usage(StorePart):
         question_id = _id_of(text, outcome)
         found = failed_questions.c.question_id == question_id
         with self._db.write() as connection:
+            self.forget_older(days)
             times = connection.execute(select(failed_questions.c.times).where(found)).scalar()
             now, times = self._db.now(), 1 + (times or 0)
             one = FailedQuestion(question_id, text, outcome, door, times, now)
             upsert(connection, failed_questions, [asdict(one)])
-            self.forget_older(days)
             newest = (
                 select(failed_questions.c.question_id)
                 .order_by(failed_questions.c.asked_at.desc(), failed_questions.c.question_id)

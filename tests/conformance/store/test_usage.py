@@ -48,8 +48,10 @@ def test_an_answer_follows_its_tables_to_their_new_names(store):
     store.listings.sync("lake", [ref("a"), ref("b")])
     both = SavedAnswer("", "both", ("lake/a", "lake/b"), "", True, "ana", "page")
     first, second = store.usage.say(RAIN), store.usage.say(both)
+    before = store.usage.stamp()
     with store._db.write() as connection:
         move_tables(connection, {"lake/a": "lake/b"})
+    assert store.usage.stamp() != before
     kept = {one.answer_id: one.tables for one in store.usage.answers()}
     assert kept == {first: ("lake/b",), second: ("lake/b",)}
 
