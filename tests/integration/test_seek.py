@@ -87,6 +87,8 @@ def test_nothing_is_made_before_the_person_agrees_whatever_the_model_wants(talk)
         ("yes, but only for Germany", False),
         ("no", False),
         ("materialize it", True),
+        ("run this?", False),
+        ("yes " * 20 + "but leave Germany out", False),
         ("", False),
     ],
 )

@@ -312,8 +312,10 @@ _LONGEST_ASSENT = 80
 
 def agrees(text: str) -> bool:
     """Tell whether a person's words, as a whole, say yes to what was proposed; never a model's."""
+    if "?" in text or len(text) > _LONGEST_ASSENT:
+        return False
     words = "".join(sign if sign.isalnum() else " " for sign in text.casefold())
-    return _ASSENT.fullmatch(" ".join(words.split())[:_LONGEST_ASSENT]) is not None
+    return _ASSENT.fullmatch(" ".join(words.split())) is not None
 
 
 def closing(text: str, *, by: str = "system", **more: Any) -> NewEvent:

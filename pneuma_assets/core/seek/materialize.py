@@ -138,8 +138,8 @@ def _of_families(step: Step, tables: Tables) -> Iterator[Finding]:
 def _as_wanted(target: TargetTable, rows: pa.Table, tables: Tables) -> pa.Table:
     """Return a table's columns as the state has them, of their types."""
     has = [(one.name, one.type) for one in tables.columns(target.name)]
-    names = {name.casefold() for name, _ in has}
-    missing = [one.name for one in target.columns if one.name.casefold() not in names]
+    kinds = {name.lower(): (name, kind) for name, kind in has}
+    missing = [one.name for one in target.columns if one.name.lower() not in kinds]
     if missing:
         shown = ", ".join(name for name, _ in has[:_SHOWN_COLUMNS])
         message = (
@@ -147,9 +147,8 @@ def _as_wanted(target: TargetTable, rows: pa.Table, tables: Tables) -> pa.Table:
             f"make; it makes {shown}"
         )
         raise StepFailedError(target.name, target.name, message)
-    kinds = {name.casefold(): (name, kind) for name, kind in has}
-    if all(_fits(one.type, kinds[one.name.casefold()][1]) for one in target.columns):
-        own = [kinds[one.name.casefold()][0] for one in target.columns]
+    if all(_fits(one.type, kinds[one.name.lower()][1]) for one in target.columns):
+        own = [kinds[one.name.lower()][0] for one in target.columns]
         return rows.select(own).rename_columns([one.name for one in target.columns])
     wanted = [(one.name, one.type) for one in target.columns]
     sql = as_wanted(wanted, target.name, {target.name: has})

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os.path import commonprefix
 
@@ -86,11 +86,11 @@ class _Part:
     """Some columns of a table; of one that has none of them the first, for its rows count."""
 
     whole: Readable
-    names: frozenset[str]
+    names: frozenset[str]  # in small letters
 
     @property
     def columns(self) -> Sequence[AnswerColumn]:
-        named = [one for one in self.whole.columns if one.name in self.names]
+        named = [one for one in self.whole.columns if one.name.lower() in self.names]
         return named or self.whole.columns[:1]
 
     def batches(self, names: Sequence[str]) -> Iterable[pa.RecordBatch]:
@@ -110,12 +110,10 @@ class Family:
         named: dict[str, list[AnswerColumn]] = {}
         for part in self._parts.values():
             for one in part.columns:
-                named.setdefault(one.name, []).append(one)
+                named.setdefault(one.name.lower(), []).append(one)
         found = [
-            AnswerColumn(
-                name, common_type([one.type for one in some]) or some[0].type, some[0].said
-            )
-            for name, some in named.items()
+            replace(some[0], type=common_type([one.type for one in some]) or some[0].type)
+            for some in named.values()
         ]
         return (*found, AnswerColumn(self.member, "VARCHAR", "the table that a row is of"))
 
@@ -141,9 +139,10 @@ class Family:
         if self._kept is None or not set(names) <= set(before):
             wanted = list(dict.fromkeys([*before, *names, self.member]))
             tables = Tables(self._bounds)
+            wanted_of_parts = frozenset(one.lower() for one in wanted if one != self.member)
             labels = {f"part {at}": label for at, label in enumerate(self._parts)}
             for name, label in labels.items():
-                tables.put(name, _Part(self._parts[label], frozenset(wanted) - {self.member}))
+                tables.put(name, _Part(self._parts[label], wanted_of_parts))
             whole = united_in_parts(tables, [*labels], labels, self.member)
             self._kept = whole.select(wanted)
         return InHand(self._kept).batches(names)

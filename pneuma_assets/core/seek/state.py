@@ -9,7 +9,9 @@ and it is checked in the same way.
 
 import difflib
 import json
+from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -18,6 +20,9 @@ from pneuma_assets.core.errors import PneumaError
 
 MOST_BYTES = 200_000
 """Of a state as JSON."""
+
+_MOST_COMPARED = 2_000
+"""Lines of a state whose order is compared."""
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
 """Of a target table, a step's result, a source or a query: an identifier of SQL and of Python."""
@@ -268,10 +273,15 @@ def _twice(what: str, names: list[str]) -> Iterator[str]:
 def difference(before: State, after: State) -> list[str]:
     """Return what has changed between two states, as lines of a unified diff without headers.
 
-    One line a fact of the state, so that a person sees what was added and what went.
+    One line a fact of the state, so that a person sees what was added and what went. Of states of
+    very many lines the order is not compared, which would take minutes.
     """
-    lines = difflib.unified_diff(_facts(before), _facts(after), lineterm="", n=0)
-    return [one for one in lines if not one.startswith(("---", "+++", "@@"))]
+    old, new = _facts(before), _facts(after)
+    if max(len(old), len(new)) > _MOST_COMPARED:
+        gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
+        return [*(f"-{one}" for one in gone.elements()), *(f"+{one}" for one in come.elements())]
+    lines = islice(difflib.unified_diff(old, new, lineterm="", n=0), 2, None)
+    return [one for one in lines if not one.startswith("@@")]
 
 
 def _facts(state: State) -> list[str]:

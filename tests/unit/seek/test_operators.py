@@ -239,3 +239,25 @@ def test_operators_are_described_for_prompts():
     assert "expect?: one|any" in describe("join")
     assert "\n" not in describe("join")
     assert len(told) < 4_000
+
+
+def test_columns_of_a_join_have_a_table():
+    step = join()
+    step["options"]["columns"] = {"x": "orders"}
+    with pytest.raises(StepFailedError, match="is no `table"):
+        made(step, orders=ORDERS, shops=SHOPS)
+
+
+def test_integers_that_a_double_does_not_tell_apart_are_told_apart_from_texts():
+    ids = pa.table({"shop": [2**53 + 1, 2**53, 7]})
+    found = made(join(), orders=ids, shops=texts(code=[str(2**53), "007"], city=["Rome", "Oslo"]))
+    cities = dict(found.rows.select(["shop", "city"]).to_pylist()[at].values() for at in range(3))
+    assert cities == {2**53 + 1: None, 2**53: "Rome", 7: "Oslo"}
+
+
+def test_capitals_of_names_do_not_make_two_columns_of_one():
+    step = {"operator": "union", "options": {"member": "year"}}
+    found = made(step, a=texts(Country=["Rome"]), b=texts(country=["Oslo"]))
+    assert rows(found) == [("Oslo", "b"), ("Rome", "a")]
+    assert found.rows.schema.names == ["Country", "year"]
+    assert "columns differ" not in findings(found)

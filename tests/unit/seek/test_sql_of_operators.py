@@ -197,3 +197,18 @@ def test_matching_is_bounded_and_keeps_what_is_the_same(monkeypatch):
 @given(st.text(max_size=20))
 def test_a_plain_text_is_plain(text):
     assert plain(plain(text)) == plain(text)
+
+
+def test_a_value_that_is_the_same_goes_before_those_that_differ_in_signs():
+    assert [*_matched(["C++"], ["C", "C#", "C++"], 88)] == [("C++", "C++", 100.0)]
+    (alone,) = _matched(["plant \u0661"], ["plant \u0662"], 50)
+    assert alone[1] is None, "numbers of any script have to be the same"
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [("5 10", None), ("1 234,5", 1234.5), ("1 234 567", 1234567.0), ("12 3456", None)],
+)
+def test_two_numbers_in_a_cell_are_none(cell, number):
+    sql = converted({"to": "number", "column": "c", "decimal": ",", "remove": []}, "cells")
+    assert run(f"SELECT {sql} FROM cells", cells=pa.table({"c": [cell]})) == [(number,)]

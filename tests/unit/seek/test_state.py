@@ -1,6 +1,7 @@
 """A state is read strictly, its names stand for one thing, and its changes can be seen."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -148,3 +149,21 @@ def test_hostile_input_is_refused_or_read(text, tree):
         except StateInvalidError:
             continue
         assert read_state(state.to_json()) == state
+
+
+def test_states_of_very_many_lines_are_compared_in_no_time():
+    def state(seed):
+        code = "\n".join(str((at * seed) % 97) for at in range(6_000))
+        step = {"operator": "sql", "makes": "t", "code": code}
+        return State.model_validate({"tables": [{"name": "t", "steps": [step]}]})
+
+    began = time.process_time()
+    lines = difference(state(1), state(5))
+    assert time.process_time() - began < 1
+    assert {one[0] for one in lines} == {"+", "-"}
+
+
+def test_lines_that_look_like_headers_of_a_diff_are_shown():
+    query = {"name": "q", "sql": "-- all\nSELECT 1"}
+    after = State.model_validate({"queries": [query], "questions": ["a"]})
+    assert len(difference(State(), after)) == 4

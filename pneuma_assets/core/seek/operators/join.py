@@ -68,7 +68,7 @@ class FuzzyOptions(Options):
 
 def _check_columns(chosen: Mapping[str, str], names: Iterable[str]) -> None:
     for one in chosen.values():
-        if one.partition(".")[0] not in names:
+        if "." not in one or one.partition(".")[0] not in names:
             raise StateInvalidError(
                 f"columns: {one[:60]!r} is no `table.column` of {', '.join(names)}"
             )

@@ -102,8 +102,11 @@ def _number(value: str, decimal: str, remove: Sequence[str]) -> str:
     plain = f"regexp_replace({bare}, '[{thousands}'']', '', 'g')"
     plain = f"replace({plain}, ',', '.')" if decimal == "," else plain
     number = f"TRY_CAST({plain} AS DOUBLE)"
+    # `5 10` are two numbers, `5 100` is one: blanks stand before three digits alone.
+    apart = r"[0-9][\s\x{A0}\x{202F}]+([0-9]{1,2}([^0-9]|$)|[0-9]{4})"
     return (
-        f"CASE WHEN regexp_full_match({bare}, '{shape}') THEN {number} "
+        f"CASE WHEN regexp_full_match({bare}, '{shape}') "
+        f"AND NOT regexp_matches({text}, '{apart}') THEN {number} "
         f"* CASE WHEN {text} LIKE '%\\%%' ESCAPE '\\' THEN 0.01 ELSE 1 END "
         f"* CASE WHEN {text} LIKE '(%)' THEN -1 ELSE 1 END END"
     )

@@ -24,8 +24,8 @@ def condition(on: Mapping[str, Any], columns: Columns) -> str:
         _equal(
             of(base, one),
             of(other, same),
-            kind_of(type_of(columns[base], one)),
-            kind_of(type_of(columns[other], same)),
+            type_of(columns[base], one),
+            type_of(columns[other], same),
             on.get("fold", False),
         )
         for one, same in zip(mine, theirs, strict=True)
@@ -35,14 +35,17 @@ def condition(on: Mapping[str, Any], columns: Columns) -> str:
 def _equal(mine: str, theirs: str, first: str, second: str, fold: bool) -> str:
     if fold:
         return f"lower({as_text(mine)}) = lower({as_text(theirs)})"
-    if first == second or "text" not in (first, second):
+    kinds = kind_of(first), kind_of(second)
+    if kinds[0] == kinds[1] or "text" not in kinds:
         return f"{mine} = {theirs}"
-    cast = {"number": "DOUBLE"}
-    if first == "text":
-        mine = f"TRY_CAST({mine} AS {cast.get(second, second)})"
-    else:
-        theirs = f"TRY_CAST({theirs} AS {cast.get(first, first)})"
-    return f"{mine} = {theirs}"
+    text, other, kind = (mine, theirs, second) if kinds[0] == "text" else (theirs, mine, first)
+    cast = {"number": "DOUBLE"}.get(kind_of(kind), kind_of(kind))
+    equal = f"TRY_CAST({text} AS {cast}) = {other}"
+    if not kind.upper().endswith("INT"):
+        return equal
+    # Beyond these a DOUBLE is one for several integers.
+    exact = f"{other} > -9007199254740992 AND {other} < 9007199254740992"
+    return f"{equal} AND ({exact} OR {as_text(text)} = CAST({other} AS VARCHAR))"
 
 
 def joined(base: str, joins: Sequence[Mapping[str, Any]], columns: Columns) -> str:

@@ -74,7 +74,8 @@ def _matched(
         if score is None:
             yield value, None, None if is_compared else 0.0
         else:
-            yield from ((value, other, score) for other in spelled[best])
+            same = spelled[best]
+            yield from ((value, one, score) for one in ([value] if value in same else same))
 
 
 def _best(text: str, candidates: Sequence[str], least: float) -> tuple[str, float | None]:
@@ -82,12 +83,12 @@ def _best(text: str, candidates: Sequence[str], least: float) -> tuple[str, floa
 
     Numbers in it have to be the same: `plant 1` is not `plant 2`.
     """
-    digits = re.findall("[0-9]+", text)
+    digits = re.findall(r"\d+", text)
     scored = sorted(
         (
             (max(fuzz.ratio(text, one), fuzz.token_sort_ratio(text, one)), one)
             for one in candidates
-            if re.findall("[0-9]+", one) == digits
+            if re.findall(r"\d+", one) == digits
         ),
         reverse=True,
     )[:2]

@@ -22,22 +22,37 @@ def member_of(columns: Columns) -> str:
     return free
 
 
+def names_of(
+    columns: Columns, renamed: Mapping[str, Mapping[str, str]] | None = None
+) -> dict[str, str]:
+    """Return the columns of like tables, each spelled as in the first that has it."""
+    found: dict[str, str] = {}
+    for table, some in columns.items():
+        for own, _ in some:
+            name = ((renamed or {}).get(table) or {}).get(own, own)
+            found.setdefault(name.lower(), name)
+    return found
+
+
 def union(options: Mapping[str, Any], columns: Columns, _ask: Ask | None = None) -> str:
     """Return the query of like tables under each other, and a column that tells them apart.
 
-    Columns are the same whose names are, once renamed; one that a table lacks is NULL there.
+    Columns are the same whose names are, once renamed, whatever their capitals; one that a table
+    lacks is NULL there.
     """
     renamed = options.get("rename") or {}
     labels = options.get("labels") or {}
     shapes = {
-        table: {renamed.get(table, {}).get(name, name): (name, kind) for name, kind in some}
+        table: {renamed.get(table, {}).get(name, name).lower(): (name, kind) for name, kind in some}
         for table, some in columns.items()
     }
-    names = dict.fromkeys(name for shape in shapes.values() for name in shape)
+    names = names_of(columns, renamed)
     queries = []
     for table in options.get("only") or shapes:
         shape = shapes[table]
-        cells = [_cell(name, table, shape, shapes) for name in names]
+        cells = [
+            f"{_cell(key, table, shape, shapes)} AS {quoted(name)}" for key, name in names.items()
+        ]
         label = f"{literal(labels.get(table, table))} AS {quoted(options['member'])}"
         queries.append(f"SELECT {', '.join([*cells, label])} FROM {quoted(table)}")
     return " UNION ALL ".join(queries)
@@ -52,6 +67,6 @@ def _cell(
     kinds = [one[name][1] for one in shapes.values() if name in one]
     kind = common_type(kinds)
     if name not in shape:
-        return f"CAST(NULL AS {kind or kinds[0]}) AS {quoted(name)}"
+        return f"CAST(NULL AS {kind or kinds[0]})"
     cell = of(table, shape[name][0])
-    return f"{f'CAST({cell} AS {kind})' if kind else cell} AS {quoted(name)}"
+    return f"CAST({cell} AS {kind})" if kind else cell

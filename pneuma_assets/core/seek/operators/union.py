@@ -9,7 +9,7 @@ from pydantic import Field
 from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.seek.operators.base import Options, Outcome, SqlOperator, Work
 from pneuma_assets.core.seek.operators.sql_text import kind_of
-from pneuma_assets.core.seek.operators.sql_union import union
+from pneuma_assets.core.seek.operators.sql_union import names_of, union
 from pneuma_assets.core.seek.results import Finding, Severity
 from pneuma_assets.core.seek.state import ColumnName, Name, Step
 from pneuma_assets.core.seek.tables import Tables
@@ -45,13 +45,8 @@ class Union(SqlOperator):
     def shape(self, step: Step, tables: Tables) -> Sequence[str]:
         """Return the columns of any of the tables, and the one that tells these apart."""
         work = self.work(step, tables)
-        renamed = work.options["rename"]
-        names = [
-            renamed.get(table, {}).get(name, name)
-            for table, columns in work.columns.items()
-            for name, _ in columns
-        ]
-        return [*dict.fromkeys(names), work.options["member"]]
+        names = names_of(work.columns, work.options["rename"])
+        return [*names.values(), work.options["member"]]
 
     def run(self, step: Step, tables: Tables) -> Outcome:
         """Unite them by a statement that the guard's bound on tables does not know."""
@@ -79,8 +74,10 @@ def unlike(subject: str, shapes: Mapping[str, Sequence[AnswerColumn]]) -> Iterat
     kinds: dict[str, dict[str, str]] = defaultdict(dict)
     for table, columns in shapes.items():
         for one in columns:
-            kinds[one.name][table] = one.type
-    for name, by_table in kinds.items():
+            kinds[one.name.lower()][table] = one.type
+    spelled = names_of({t: [(c.name, c.type) for c in some] for t, some in shapes.items()})
+    for key, by_table in kinds.items():
+        name = spelled[key]
         lacking = [table for table in shapes if table not in by_table]
         if lacking:
             text = f"column {name!r} is NULL in {len(lacking)} of {len(shapes)} tables, such as "
