@@ -40,13 +40,13 @@ def main() -> None:
     parser.add_argument("--model", default="default")
     parser.add_argument("--needs", help="names, with commas; all, if not given")
     options = parser.parse_args()
+    levels, endpoint = options.levels.split(","), os.environ.get(VARIABLE, "")
+    if not endpoint and "6" in levels:
+        parser.error(f"level 6 needs an endpoint: set {VARIABLE}")
     file = deploy(options.keep.resolve(), options.warehouse)
     needs = read_needs(options.keep.resolve(), options.warehouse)
     chosen = options.needs.split(",") if options.needs else [one.name for one in needs]
-    levels = options.levels.split(",")
     if "6" in levels:
-        if not (endpoint := os.environ.get(VARIABLE)):
-            parser.error(f"level 6 needs an endpoint: set {VARIABLE}")
         file = with_model(file, endpoint, options.model)
     with reading_here(), open_workspace(file) as workspace:
         print(f"{'':50}{'demo':>10}{'warehouse':>11}{'all':>10}")

@@ -84,10 +84,12 @@ def talked(workspace: Workspace, need: Need, say: Callable[[str, str], None] | N
         lacking = _lacking(need, now.state)
         if not lacking:
             found.complete = found.complete or found.turns
-        if _has_answer(now, need) or (not lacking and _asked(workspace, need, now, found)):
+        proposed = not lacking and not now.state.tables[0].steps
+        right = not lacking and not proposed and _asked(workspace, need, now, found)
+        if right or _has_answer(now, need):
             found.answered = found.turns
             return found
-        if say and not lacking and not now.state.tables[0].steps:
+        if say and proposed:
             found.told.append("Yes, go ahead.")
         elif left:
             slot = next((one for one in left if one in lacking), left[0])
