@@ -67,13 +67,21 @@ def checked(sql: str, tables: Sequence[ReadTable], dialect: str, most_rows: int)
 def only_table_of(sql: str, dialect: str) -> str | None:
     """Return the name of the table that a statement reads; None where it reads none, or several.
 
+    Raises `SqlRefusedError` as `names_read` does.
+    """
+    names = names_read(sql, dialect)
+    return names.pop() if len(names) == 1 else None
+
+
+def names_read(sql: str, dialect: str) -> set[str]:
+    """Return the names of the tables that a statement reads.
+
     Raises:
         SqlRefusedError: It is no query.
     """
     tree = _parsed(sql, Dialect.get_or_raise(dialect))
     own = {one.alias for one in tree.find_all(exp.CTE)}
-    names = {one.name for one in tree.find_all(exp.Table)} - own
-    return names.pop() if len(names) == 1 else None
+    return {one.name for one in tree.find_all(exp.Table)} - own
 
 
 def _parsed(sql: str, dialect: Dialect) -> exp.Expr:

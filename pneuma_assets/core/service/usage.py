@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pneuma_assets.core.errors import ConfigError, QueryError
+from pneuma_assets.core.errors import ConfigError, QueryError, SqlRefusedError
 from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.search.results import checked_question
 from pneuma_assets.core.service.describe import author_of, moment
 from pneuma_assets.core.service.seen import check_table, seen_among
+from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.text.safe import one_line, printable, well_formed
 from pneuma_assets.core.text.suggest import check_names, check_text
 
@@ -83,7 +84,8 @@ def confirm(
         The answer's id.
 
     Raises:
-        ConfigError: There is no such table, or question, statement or author cannot be kept.
+        ConfigError: There is no such table, the statement reads another, or question, statement or
+            author cannot be kept.
         StateError: There are too many answers.
     """
     question = _checked(said.question)
@@ -95,6 +97,8 @@ def confirm(
     check_text("the statement", said.sql, ConfigError)
     if len(said.sql) > MOST_SQL:
         raise ConfigError(f"the statement has more than {MOST_SQL:,} characters, the most kept")
+    if said.sql.strip():
+        _check_read(said.sql, said.tables)
     check_text("the door", said.door, ConfigError)
     kept = replace(
         said,
@@ -109,6 +113,31 @@ def confirm(
     elif days:
         store.usage.note(question, REJECTED, kept.door, days)
     return answer_id
+
+
+def _check_read(sql: str, tables: Sequence[str]) -> None:
+    """Refuse a statement that reads another table: who may see these would be shown its name."""
+    from pneuma_assets.core.answers.allowed import DIALECTS
+    from pneuma_assets.core.answers.guard import names_read
+
+    why = ""
+    for dialect in sorted(DIALECTS):
+        try:
+            names = names_read(sql, dialect)
+        except SqlRefusedError as error:
+            why = str(error)
+            continue
+        own = [_letters(unescape(one.rpartition("/")[2]).partition(".")[0]) for one in tables]
+        for name in sorted(names):
+            # Of a file's table its ending is left out, and a folder may be added.
+            if not any(one in _letters(name) or _letters(name) in one for one in own):
+                raise ConfigError(f"the statement reads {name!r}; name that table, too")
+        return
+    raise ConfigError(f"the statement cannot be kept: {why}")
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def embed_question(store: "Store", answer_id: str, encoder: "Callable[[], Encoder]") -> None:

@@ -54,7 +54,8 @@ def hostile(words, tmp_path_factory):
         for number, one in enumerate(PAYLOADS):
             workspace.describe(TABLE, one, f"described {one}", author=f"author {one}")
             workspace.add_context(TABLE, f"named {one}", f"written {one}")
-            workspace.confirm_answer(f"question {one}", [TABLE], sql=f"SELECT '{one}'")
+            literal = one.replace("'", "''")
+            workspace.confirm_answer(f"question {one}", [TABLE], sql=f"SELECT '{literal}'")
             workspace.judge_join(
                 TABLE,
                 [one],

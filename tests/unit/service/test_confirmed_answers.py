@@ -179,6 +179,9 @@ def test_nothing_of_questions_that_fail_is_kept_with_the_switch_off(workspace, h
         ({"tables": [f"open/{n}" for n in range(30)]}, "1 to 20"),
         ({"tables": ["open/rian"]}, "did you mean open/rain"),
         ({"sql": "x" * 20_001}, "more than 20,000 characters"),
+        ({"sql": "SELECT pay FROM wages"}, "reads 'wages'; name that table, too"),
+        ({"sql": "SELECT * FROM rain, (SELECT * FROM hr.wages)"}, "reads 'wages'"),
+        ({"sql": "DROP TABLE rain"}, "cannot be kept"),
         ({"author": "x" * 101}, "more than 100 characters"),
     ],
 )
