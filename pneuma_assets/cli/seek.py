@@ -319,7 +319,7 @@ def _show(found: "Conversation", *, as_json: bool) -> None:
     for one in said:
         print_indented(str(one.data.get("text", "")), margin=0, most_lines=_LINES)
         for name in ("questions", "next_steps", "caveats"):
-            for line in one.data.get(name, ()):
+            for line in {**one.data, **(one.cells or {})}.get(name, ()):
                 print_indented(f"- {line}", margin=2, most_lines=4)
     for number, line in enumerate(_state_lines(found)):
         if number < _LINES:

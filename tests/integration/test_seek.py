@@ -260,7 +260,8 @@ def test_a_value_that_no_cell_has_is_told_before_it_is_filtered_by(talk):
     script = [*PLAN, act("materialize"), steps, act("materialize"), act("run"), say()]
     found, _ = talk(script, NEED, "yes")
     assert actions(found)[2:4] == [("materialize", "unseen"), ("materialize", "")]
-    assert "Germany" in str(found.events[-1].data["caveats"])
+    assert "Germany" in str(found.events[-1].cells["caveats"])
+    assert "Germany" not in str(found.events[-1].data["text"]), "values are kept beside the history"
 
 
 @pytest.mark.slow
@@ -380,6 +381,9 @@ def test_a_table_that_is_taken_away_between_turns_is_unknown_and_its_rows_are_go
             "name": "all_pay", "columns": [{"name": "salary", "type": "integer"}],
             "steps": [{"operator": "sql", "reads": ["pay"], "makes": "all_pay",
                        "code": "SELECT salary FROM pay"}],
+        }, {
+            "name": "wide", "steps": [{"operator": "pivot", "reads": ["pay"], "makes": "wide",
+                "options": {"rows": ["salary"], "column": "salary", "value": "salary"}}],
         }],
     }  # fmt: skip
     with opened(lake) as workspace:
@@ -391,6 +395,10 @@ def test_a_table_that_is_taken_away_between_turns_is_unknown_and_its_rows_are_go
             with pytest.raises(ConfigError, match="unknown table"):
                 call(begun, ANA)
         assert "91234" not in str(workspace.seek.get(begun, ANA).to_dict())
+        known = workspace.seek.share(begun, "Salaries are gross.", hr)
+        with pytest.raises(QueryError, match="unknown now"):
+            workspace.seek.document_knowledge(known, ANA)
+        workspace.seek.forget_knowledge(known, ANA)
         assert "91234" in str(workspace.seek.get(begun, hr).to_dict())
 
 
@@ -449,6 +457,9 @@ def test_a_person_s_file_is_a_table_of_the_conversation_and_of_no_other(lake):
         seek.edit(begun, state, ANA)
         made = seek.tables(begun, ANA)["mine"]
         assert made.column("rate").to_pylist() == [0.5, 1.5]
+        seek.add_file(begun, "my rates.csv", b"country,rate\nDE,7.5\n", ANA)
+        assert seek.tables(begun, ANA)["mine"].column("rate").to_pylist() == [7.5]
+        assert "read_csv('my rates.csv')" in seek.script(begun, ANA)
         other = seek.start(ANA, "Another").conversation_id
         seek.edit(other, state, ANA)
         with pytest.raises(PneumaError, match="no file"):
@@ -508,6 +519,8 @@ def test_knowledge_is_shared_found_shown_corrected_and_forgotten(talk, lake):
             seek.forget_knowledge(known, BO)
         with pytest.raises(QueryError):
             seek.correct_knowledge(known, "Wrong.", BO)
+        with pytest.raises(QueryError, match="may not add"):
+            seek.correct_knowledge(known, "Guests change nothing.", guest)
     script = [act("search", query="indirect tariffs", where="knowledge"), say()]
     found, said = talk(script, NEED, asker=BO)
     assert found.events[1].data["found"] == [{"kind": "knowledge", "id": known}]

@@ -21,6 +21,7 @@ from pneuma_assets.core.seek.conversation import (
     Kind,
     Spent,
     closing,
+    fitting,
     made_event,
     result_event,
     state_event,
@@ -235,7 +236,8 @@ class _Step:
             case actions.Probe():
                 rows = tools.probe(action.sql, state)
                 told = f"{len(rows.rows)} rows{', and more' if rows.more else ''}"
-                done = [self._acted(given, told, cells=asdict(rows))]
+                cells = {**asdict(rows), "rows": fitting(rows.rows)}
+                done = [self._acted(given, told, cells=cells)]
             case actions.Change():
                 done = self._change(action, given)
             case actions.Materialize():
@@ -251,8 +253,9 @@ class _Step:
         """Return the message, with the values that filters name and nobody saw."""
         more: dict[str, Any] = {"questions": action.questions, "next_steps": action.next_steps}
         unseen = self._told_unseen()
-        more |= {"caveats": unseen} if unseen else {}
-        return closing(action.text, by=self._by.name, spent=self.spent.to_dict(), **more)
+        cells = {"caveats": unseen} if unseen else None
+        spent = self.spent.to_dict()
+        return closing(action.text, by=self._by.name, cells=cells, spent=spent, **more)
 
     def _told_unseen(self) -> list[str]:
         """Return what was found of values that filters name and no cell has."""

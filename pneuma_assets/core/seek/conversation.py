@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import accumulate, islice
 from math import isfinite
 from typing import Any
 
@@ -21,6 +22,10 @@ from pneuma_assets.core.store.conversations import NewEvent, SavedConversation, 
 
 SAMPLE_ROWS = 10
 """Of each table that is made, for people and models to see."""
+_LONGEST_SAMPLE = 300
+"""Characters of a cell of those."""
+_MOST_SHOWN = 500_000
+"""Characters of the rows of one event."""
 
 
 class Kind(StrEnum):
@@ -29,7 +34,7 @@ class Kind(StrEnum):
     PERSON = "person"
     """Somebody says something: `text`, `key` (of the request), `agrees` (to which proposal)."""
     ASSISTANT = "assistant"
-    """The turn ends: `text`, `questions`, `next_steps`, `by` (`model` or `system`), `findings`."""
+    """The turn ends: `text`, `questions`, `next_steps`, `by`; the cells have `caveats`."""
     ACTION = "action"
     """The model does something: `action`, `outcome`, `failed`, `found`."""
     STATE = "state"
@@ -246,31 +251,40 @@ def made_event(state: State, made: Sequence[Made], by: str, *, agrees: bool = Fa
     ]  # fmt: skip
     data: dict[str, Any] = {"digest": making(state), "tables": tables, "by": by}
     data |= {"agrees": proposal(state)} if agrees else {}
-    samples = {
-        one.table: [
-            [_cell(cell) for cell in row.values()]
-            for row in one.rows.slice(0, SAMPLE_ROWS).to_pylist()
-        ]
-        for one in made
-    }
+    shown = [[*row.values()] for one in made for row in one.rows.slice(0, SAMPLE_ROWS).to_pylist()]
+    fit = iter(fitting([[_cell(cell) for cell in row] for row in shown]))
+    samples = {one.table: [*islice(fit, min(SAMPLE_ROWS, one.rows.num_rows))] for one in made}
     findings = [asdict(finding) for one in made for finding in one.findings]
     return NewEvent(Kind.MADE, data, {"samples": samples, "findings": findings})
 
 
+def fitting(rows: Sequence[Sequence[Any]], most: int = _MOST_SHOWN) -> list[Sequence[Any]]:
+    """Return the first rows that an event has room for."""
+    sizes = accumulate(len(json.dumps(row, default=str)) for row in rows)
+    return [row for row, size in zip(rows, sizes, strict=True) if size <= most]
+
+
 def _cell(value: Any) -> Any:
-    """Return a cell as JSON has it, else as text."""
-    is_plain = value is None or isinstance(value, bool | int | str)
-    return value if is_plain or (isinstance(value, float) and isfinite(value)) else str(value)
+    """Return a cell as JSON has it, else as text; of a long text its beginning."""
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST_SAMPLE else f"{value[:_LONGEST_SAMPLE]}…"
+    is_plain = value is None or isinstance(value, bool | int)
+    return (
+        value if is_plain or (isinstance(value, float) and isfinite(value)) else _cell(str(value))
+    )
 
 
 def result_event(state: State, results: Sequence[QueryResult], by: str) -> NewEvent:
     """Return the event that queries were run."""
+    most = _MOST_SHOWN // max(len(results), 1)
+    rows = {one.name: fitting(one.rows, most) for one in results}
     queries = [
-        {"name": one.name, "rows": len(one.rows), "more": one.more, "columns": one.columns}
+        {"name": one.name, "rows": len(rows[one.name]), "columns": one.columns,
+         "more": one.more or len(rows[one.name]) < len(one.rows)}
         for one in results
-    ]
+    ]  # fmt: skip
     cells = {
-        "rows": {one.name: one.rows for one in results},
+        "rows": rows,
         "findings": [asdict(finding) for one in results for finding in one.findings],
     }
     data = {"digest": digest(_dumped(state)), "queries": queries, "by": by}
@@ -318,6 +332,6 @@ def agrees(text: str) -> bool:
     return _ASSENT.fullmatch(" ".join(words.split())) is not None
 
 
-def closing(text: str, *, by: str = "system", **more: Any) -> NewEvent:
+def closing(text: str, *, by: str = "system", cells: Any = None, **more: Any) -> NewEvent:
     """Return the event that ends a turn with a message to the person."""
-    return NewEvent(Kind.ASSISTANT, {"text": text, "by": by, **more})
+    return NewEvent(Kind.ASSISTANT, {"text": text, "by": by, **more}, cells)

@@ -365,7 +365,7 @@ class Seeker:
     def correct_knowledge(self, knowledge_id: str, text: str, asker: Asker) -> None:
         """Let a statement say something else; its author or an operator may."""
         with self._store() as store:
-            one = self._own_statement(store, knowledge_id, asker)
+            one = self._own_statement(store, knowledge_id, asker, adds=True)
             told = one.tables, one.author, one.conversation_id
             store.knowledge.say(_statement(text), *told, knowledge_id=knowledge_id)
 
@@ -377,17 +377,22 @@ class Seeker:
 
     def document_knowledge(self, knowledge_id: str, asker: Asker) -> None:
         """Let a statement be a document of the tables that it speaks of, for every search."""
-        if not asker.may_edit:
-            raise QueryError(_MAY_NOT_ADD)
         with self._store() as store:
-            one = self._own_statement(store, knowledge_id, asker)
+            one = self._own_statement(store, knowledge_id, asker, adds=True)
             for table_id in one.tables:
                 add_context(store, table_id, f"said by {one.author} ({knowledge_id})", one.text)
 
-    def _own_statement(self, store: "Store", knowledge_id: str, asker: Asker) -> Statement:
+    def _own_statement(
+        self, store: "Store", knowledge_id: str, asker: Asker, *, adds: bool = False
+    ) -> Statement:
+        """Return one's own statement; who `adds` to what others find may do so of its tables."""
+        if adds and not asker.may_edit:
+            raise QueryError(_MAY_NOT_ADD)
         one = store.knowledge.find(knowledge_id)
         if one is None or not (asker.is_operator or one.author == asker.name):
             raise QueryError(f"There is no statement {knowledge_id[:40]!r} of yours.")
+        if adds and not seen_tables(store, asker.readers).issuperset(one.tables):
+            raise QueryError("It speaks of a table that is unknown now; forget it.")
         return one
 
     @contextmanager
@@ -438,6 +443,8 @@ def _without_cells(event: SavedEvent) -> SavedEvent:
     data = dict(event.data)
     if "outcome" in data and data.get("failed"):
         data["outcome"] = "it did not do"
+    if event.kind == Kind.MADE:  # statements and names of columns may repeat cells, as of a pivot
+        data["tables"] = [{**one, "columns": (), "steps": ()} for one in data["tables"]]
     return replace(event, data=data, cells=None)
 
 

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -223,7 +224,10 @@ class SeekTools:
         for one in ids:
             check_among(one, self.tables.seen)
         versions = tuple((i, ref.version) for i, ref in self.tables.store.tables.refs(ids).items())
-        key = (self.tables.conversation_id, making(state), self.tables.asker.readers, versions)
+        files = sorted({one.file for one in state.sources if one.file})
+        brought = tuple((one, sha256(self.tables.packed_file(one)).digest()) for one in files)
+        key = (self.tables.conversation_id, making(state), self.tables.asker.readers, versions,
+               brought)  # fmt: skip
         made = None if fresh else self.kept.find(key)
         if made is None:
             made = tuple(materialize(state, self.tables, bounds=self.bounds))
@@ -261,7 +265,12 @@ class SeekTools:
         for one in ids:
             check_among(one, self.tables.seen)
         configs = {one.name: one for one in self.loaded.deployment.sources}
-        found = {one.file: f"'{one.file}'" for one in state.sources if one.file}
+        found = {
+            one.file: _selected(one.file, _FORMATS.get(ending, ending))
+            for one in state.sources
+            if one.file
+            for ending in [one.file.rpartition(".")[2].lower()]
+        }
         for table_id, ref in self.tables.store.tables.refs(sorted(ids)).items():
             config = configs.get(source_of(table_id))
             place = ""
@@ -303,6 +312,9 @@ def _told(
 
 
 _READING = {"csv": "read_csv", "tsv": "read_csv", "parquet": "read_parquet", "jsonl": "read_json"}
+
+
+_FORMATS = {"txt": "csv", "ndjson": "jsonl"}
 
 
 def _selected(place: str, format_: str) -> str:

@@ -120,15 +120,18 @@ class Conversations(StorePart):
         return after + len(rows)
 
     def _check_last(self, connection: Connection, conversation_id: str, after: int) -> None:
-        there = select(func.count()).where(conversations.c.conversation_id == conversation_id)
+        self._check_there(connection, conversation_id)
         last = select(func.max(_events.number)).where(_events.conversation_id == conversation_id)
-        if not connection.execute(there).scalar():
-            raise ConversationChangedError("The conversation was deleted meanwhile.")
         if (connection.execute(last).scalar() or 0) != after:
             raise ConversationChangedError(
                 "Something else happened in the conversation meanwhile; look at it, and say it "
                 "again if it is still meant."
             )
+
+    def _check_there(self, connection: Connection, conversation_id: str) -> None:
+        there = select(func.count()).where(conversations.c.conversation_id == conversation_id)
+        if not connection.execute(there).scalar():
+            raise ConversationChangedError("The conversation was deleted meanwhile.")
 
     def find(self, conversation_id: str) -> SavedConversation | None:
         """Return one without its events; None where there is none."""
@@ -180,8 +183,10 @@ class Conversations(StorePart):
 
         Raises:
             StateError: There are too many.
+            ConversationChangedError: The conversation is gone, and its files have to be, too.
         """
         with self._db.write() as connection:
+            self._check_there(connection, conversation_id)
             others = {one for one in self.files(conversation_id) if one != name}
             if len(others) >= MOST_FILES:
                 raise StateError(f"A conversation has at most {MOST_FILES} files; remove one.")

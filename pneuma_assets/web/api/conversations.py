@@ -189,9 +189,9 @@ def versions(
             reason=one.reason,
             changes=difference(every[one.before].state, one.state),
         )
-        for one in every[1:]
+        for one in every[1:][offset : offset + limit]
     ]
-    return page_of(found, offset, limit)
+    return Page(total=len(every) - 1, offset=offset, limit=limit, items=found)
 
 
 @work.get(

@@ -137,3 +137,10 @@ def test_knowledge_outlives_a_lost_state_file(tmp_path):
         one.unlink()
     with Store(tmp_path / "state.db") as store:
         assert [one.text for one in store.knowledge.all()] == ["Beaches close in May."]
+
+
+def test_a_file_is_not_kept_of_a_conversation_that_is_gone(store, begun):
+    store.conversations.delete(begun)
+    with pytest.raises(ConversationChangedError, match="deleted"):
+        store.conversations.keep_file(begun, "mine", b"1")
+    assert store.conversations.file(begun, "mine") is None
