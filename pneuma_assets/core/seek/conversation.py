@@ -167,7 +167,7 @@ class Conversation:
 
     def shown(self, kind: Kind) -> SavedEvent | None:
         """Return the last of what was made, or of results, if it is of the state as it is now."""
-        wanted = making(self.state) if kind == Kind.MADE else digest(_dumped(self.state))
+        wanted = making(self.state) if kind == Kind.MADE else running(self.state)
         found = [one for one in self.of(kind) if one.data.get("digest") == wanted]
         return found[-1] if found else None
 
@@ -212,13 +212,22 @@ class Conversation:
 
 def proposal(state: State) -> str:
     """Name what a person agrees to: the sources, and T without how it is made; Q is free."""
-    tables = ({**_dumped(one), "steps": None} for one in state.tables)
+    tables = [
+        {**_dumped(one), "steps": None,
+         "columns": [{**_dumped(column), "origins": None} for column in one.columns]}
+        for one in state.tables
+    ]  # fmt: skip
     return digest([*map(_dumped, state.sources), *tables])
 
 
 def making(state: State) -> str:
     """Name how T is made: of another one, what was made before is not what is meant."""
     return digest([*map(_dumped, state.sources), *map(_dumped, state.tables)])
+
+
+def running(state: State) -> str:
+    """Name what results are of: T as it is made, and Q; assumptions and questions are free."""
+    return digest([making(state), *map(_dumped, state.queries)])
 
 
 def _dumped(part: Any) -> dict[str, Any]:
@@ -287,7 +296,7 @@ def result_event(state: State, results: Sequence[QueryResult], by: str) -> NewEv
         "rows": rows,
         "findings": [asdict(finding) for one in results for finding in one.findings],
     }
-    data = {"digest": digest(_dumped(state)), "queries": queries, "by": by}
+    data = {"digest": running(state), "queries": queries, "by": by}
     return NewEvent(Kind.RESULT, data, cells)
 
 
