@@ -4,9 +4,10 @@ import logging
 import time
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import parse_qs, quote
+from urllib.parse import quote
 
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -39,6 +40,7 @@ _PROVING = (("POST", "/login"), ("GET", "/login/callback"))
 """Where who asks is looked for in the state, or at the provider."""
 _LEFT = 499
 """Is counted where who asks left before the answer; nginx calls it so, too."""
+_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 _READING = ("GET", "HEAD", "OPTIONS")
 _MOST_FIELDS = 1_000
 
@@ -148,20 +150,20 @@ class Guard:
     async def _check_token(self, request: Request, caller: Caller, body: Receive) -> Receive:
         """Refuse a change by a login without the token of its page."""
         token = request.headers.get(CSRF_HEADER)
-        if token is None and "urlencoded" in request.headers.get("content-type", ""):
+        if token is None and request.headers.get("content-type", "").startswith(_FORMS):
             message = await body()
             parts = [message.get("body", b"")]
             while message.get("more_body"):
                 message = await body()
                 parts.append(message.get("body", b""))
             whole = b"".join(parts)
+            sent = Request(request.scope, _once(whole, body))
             try:
-                fields = parse_qs(whole.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
-            except ValueError as error:
-                raise RefusedError(
-                    413, "too-large", f"A form has at most {_MOST_FIELDS:,} fields."
-                ) from error
-            token = fields.get(CSRF_FIELD, [""])[-1]
+                async with sent.form(max_fields=_MOST_FIELDS) as fields:
+                    token = str(fields.get(CSRF_FIELD, ""))
+            except HTTPException as error:
+                told = f"This form cannot be read; it has at most {_MOST_FIELDS:,} fields."
+                raise RefusedError(413, "too-large", told) from error
             body = _once(whole, body)
         if not self._authentication.sessions.is_own(token or "", caller.session_id):
             raise RefusedError(403, "no-token", "This page is out of date; load it again.")

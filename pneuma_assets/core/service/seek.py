@@ -81,6 +81,11 @@ class Seeker:
         self._store, self._asking = store, asking
         self._made = MadeTables()
 
+    @property
+    def has_model(self) -> bool:
+        """Whether a language model conducts; else people edit what the static pipeline proposes."""
+        return self._loaded.deployment.seek.model is not None
+
     def list(self, asker: Asker) -> Sequence[SavedConversation]:
         """Return a person's conversations, that of the latest event first."""
         with self._store() as store:

@@ -34,6 +34,8 @@ DONE: Mapping[str, str] = {
     "right": "Thank you. This answer is shown as confirmed to whoever asks the like.",
     "wrong": "Thank you. This answer is noted as wrong.",
     "forgotten": "The answer is forgotten.",
+    "conversation-deleted": "The conversation is deleted, with its files and rows.",
+    "accepted": "You accepted this state. It is ready to be taken along.",
 }
 """What is said after a form was sent, by the word that the address carries."""
 
@@ -86,6 +88,8 @@ def common(request: Request, asker: Asker | None) -> dict[str, Any]:
     url, theme = request.url, request.cookies.get("theme")
     caller = getattr(request.state, "caller", None)
     navigation = [("/", "Search")]
+    if asker is not None:
+        navigation += [("/seek", "Conversations")]
     if asker is not None and asker.is_operator:
         navigation += [("/status", "Status"), ("/failing", "Questions that fail")]
     return {

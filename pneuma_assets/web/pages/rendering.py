@@ -85,6 +85,11 @@ def unchanged(value: str) -> Markup:
     return escape(well_formed(value))
 
 
+def escaped_signs(json_text: str) -> str:
+    """Return JSON in which signs that could disguise a text stand as escapes, to be edited."""
+    return _DISGUISING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", json_text)
+
+
 def segments(marked: Marked) -> Iterator[tuple[str, bool]]:
     """Yield the parts of a text in order, and whether each is marked."""
     end = 0

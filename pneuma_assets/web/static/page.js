@@ -4,7 +4,7 @@
 
 const $ = (selector, within = document) => within.querySelector(selector);
 const input = $("#q"), form = $("#ask"), results = $("#results"), list = $("#suggestions"), live = $("#live");
-const PAUSE = 250, LEAST = 2;
+const PAUSE = 250, LEAST = 2, FOLLOW = 1500;
 let timer, asking, suggesting, chosen = -1, isTyping = false, address = location.pathname + location.search;
 
 const say = (text) => { live.textContent = ""; setTimeout(() => { live.textContent = text; }, 50); };
@@ -143,6 +143,28 @@ function submitted(event) {
   search(given, isNew, "&asked=1");
 }
 
+// A conversation whose turn is open: what happens is shown as it does, unless somebody writes there
+
+const isWritten = (part) => [...part.querySelectorAll("textarea, input[type=text], input[type=file]")].some((one) => one.value !== one.defaultValue);
+
+async function follow() {
+  const talk = $("[data-open]");
+  if (!talk) return;
+  try {
+    const page = new DOMParser().parseFromString(await fetched(talk.dataset.open), "text/html");
+    const now = $("#talk", page);
+    if (now.dataset.last !== talk.dataset.last || !now.dataset.open) {
+      const wasHere = talk.contains(document.activeElement), state = $("#state");
+      talk.replaceWith(now);
+      if (!isWritten(state)) state.replaceWith($("#state", page));
+      enhance(document);
+      if (wasHere) $("#say")?.focus();
+      say([...$(".log > div").children].at(now.dataset.open ? -2 : -1).textContent);
+    }
+  } catch (error) { say(`What happens is not known now. ${error.message}`); }
+  setTimeout(follow, FOLLOW);
+}
+
 // Small helpers of all pages
 
 function enhance(within) {
@@ -189,6 +211,7 @@ document.addEventListener("change", (event) => {
   if (event.target.id === "slash") store("slash", event.target.checked ? "on" : "off");
   else if (results && event.target !== input && event.target.form === form) { isTyping = false; search(query(), true); }
 });
+document.addEventListener("submit", (event) => { if (event.target.matches("[data-slow]")) busy(true); });
 addEventListener("popstate", () => { if (location.pathname + location.search !== address) location.reload(); });
 addEventListener("pageshow", () => busy(false));
 if (input) {
@@ -200,4 +223,5 @@ if (input) {
 }
 $("#slash").checked = !stored("slash=off");
 enhance(document);
+if ($("[data-open]")) setTimeout(follow, FOLLOW);
 if ($("#done")) say($("#done p").textContent);

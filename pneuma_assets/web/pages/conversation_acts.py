@@ -1,0 +1,186 @@
+"""What a person does in a conversation, by forms that return to its page."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Form
+from fastapi.responses import RedirectResponse, Response
+
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.seek.state import difference
+from pneuma_assets.core.store.conversations import SavedEvent
+from pneuma_assets.web.pages.conversations import Id, back_to, get_conversation, show, tried
+from pneuma_assets.web.pages.page import Page, ThePage
+from pneuma_assets.web.pool import AnswerRoute, PooledRoute, WorkPool
+from pneuma_assets.web.problems import RefusedError, problem_of
+
+logger = logging.getLogger(__name__)
+
+router = APIRouter(prefix="/seek", include_in_schema=False, route_class=PooledRoute)
+work = APIRouter(prefix="/seek", include_in_schema=False, route_class=AnswerRoute)
+"""What statements take their time for."""
+
+_PATIENCE = 1.5
+"""Seconds that a page waits for a turn; one that takes longer goes on behind it."""
+_TURNS: set[asyncio.Task[Any]] = set()
+"""Turns that go on, so that none is collected as garbage meanwhile."""
+
+Text = Annotated[str, Form(min_length=1, max_length=10_000)]
+Act = Literal["undo", "accept", "cancel", "grant"]
+
+
+@router.post("")
+async def begin(page: ThePage, need: Annotated[str, Form(max_length=10_000)] = "") -> Response:
+    """Begin a conversation, with the first words or with nothing."""
+    pool: WorkPool = page.request.app.state.asking
+    begun = await pool.run(lambda: page.desk.seek.start(page.asker))
+    if not need.strip():
+        return back_to(begun.conversation_id)
+    return await say(page, begun.conversation_id, need)
+
+
+@router.post("/{conversation_id}/say")
+async def say(
+    page: ThePage,
+    conversation_id: Id,
+    text: Text,
+    agreed: Annotated[bool | None, Form()] = None,
+    key: Annotated[str | None, Form(max_length=100)] = None,
+) -> Response:
+    """Say something; `agreed` is the button that confirms the plan."""
+    seek, asker = page.desk.seek, page.asker
+    return await _conducted(
+        page,
+        conversation_id,
+        lambda: seek.say(conversation_id, text, asker, key=key, agreed=agreed),
+        said=text,
+    )
+
+
+@router.post("/{conversation_id}/resume")
+async def resume(page: ThePage, conversation_id: Id) -> Response:
+    """Go on with a turn that nobody conducts any more."""
+    seek, asker = page.desk.seek, page.asker
+    return await _conducted(page, conversation_id, lambda: seek.resume(conversation_id, asker))
+
+
+async def _conducted(
+    page: Page, conversation_id: str, begin_turn: Callable[[], Iterator[SavedEvent]], said: str = ""
+) -> Response:
+    """Conduct a turn behind the page, which is shown at once where that takes long."""
+    pools = page.request.app.state
+    asking: WorkPool = pools.asking
+    try:
+        turn = await asking.run(begin_turn)
+        task = asyncio.create_task(pools.answering.run(lambda: deque(turn, maxlen=0)))
+        _TURNS.add(task)
+        task.add_done_callback(_ended)
+        if task in (await asyncio.wait([task], timeout=_PATIENCE))[0]:
+            task.result()
+    except (PneumaError, RefusedError) as error:
+        problem = problem_of(error)
+        return await asking.run(lambda: show(page, conversation_id, problem=problem, said=said))
+    return back_to(conversation_id)
+
+
+def _ended(task: "asyncio.Task[Any]") -> None:
+    _TURNS.discard(task)
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.warning("a turn ended: %s", type(error).__name__)
+
+
+@router.post("/{conversation_id}/acts/{act}")
+def act(page: ThePage, conversation_id: Id, act: Act) -> Response:
+    """Take a version back, accept the state, end a turn, or grant the budget once more."""
+    done = "accepted" if act == "accept" else ""
+    method = getattr(page.desk.seek, act)
+    return tried(page, conversation_id, lambda: method(conversation_id, page.asker), done)
+
+
+@work.post("/{conversation_id}/query")
+def query(
+    page: ThePage,
+    conversation_id: Id,
+    name: Annotated[str, Form(max_length=100)],
+    sql: Annotated[str, Form(min_length=1, max_length=20_000)],
+) -> Response:
+    """Put another statement in the place of a query's, and run Q."""
+    seek, sql = page.desk.seek, sql.replace("\r\n", "\n")
+
+    def edit_and_run() -> None:
+        state = get_conversation(page, conversation_id).state
+        queries = [
+            one.model_copy(update={"sql": sql}) if one.name == name else one
+            for one in state.queries
+        ]
+        given = state.model_copy(update={"queries": tuple(queries)})
+        seek.edit(conversation_id, given.to_json(), page.asker)
+        seek.run(conversation_id, page.asker)
+
+    return tried(page, conversation_id, edit_and_run, drafts={name: sql})
+
+
+@work.post("/{conversation_id}/{what}")
+def make(page: ThePage, conversation_id: Id, what: Literal["materialize", "run"]) -> Response:
+    """Make T, or run Q; whoever does so agrees to T."""
+    method = getattr(page.desk.seek, what)
+    return tried(page, conversation_id, lambda: method(conversation_id, page.asker))
+
+
+@router.post("/{conversation_id}/state")
+def edit(
+    page: ThePage,
+    conversation_id: Id,
+    state: Annotated[str, Form(max_length=1_000_000)],
+    version: Annotated[int, Form(ge=0)],
+) -> Response:
+    """Put what a person wrote in the place of the state that they saw; nothing of it is lost."""
+
+    def replace_state() -> None:
+        now = get_conversation(page, conversation_id)
+        if now.version.number != version:
+            seen = now.versions[min(version, len(now.versions) - 1)].state
+            lines = "\n".join(difference(seen, now.state))
+            told = "The state has changed since you began. Save again to put yours in its place, or"
+            raise RefusedError(409, "changed-meanwhile", f"{told} take over:\n{lines}")
+        page.desk.seek.edit(conversation_id, state, page.asker)
+
+    return tried(page, conversation_id, replace_state, draft=state)
+
+
+@router.post("/{conversation_id}/confirm")
+def confirm(
+    page: ThePage, conversation_id: Id, text: Annotated[str, Form(max_length=1_000)]
+) -> Response:
+    """Confirm an assumption."""
+
+    def confirm_it() -> None:
+        state = get_conversation(page, conversation_id).state
+        assumed = (
+            one.model_copy(update={"confirmed": one.confirmed or one.text == text})
+            for one in state.assumptions
+        )
+        given = state.model_copy(update={"assumptions": tuple(assumed)})
+        page.desk.seek.edit(conversation_id, given.to_json(), page.asker)
+
+    return tried(page, conversation_id, confirm_it)
+
+
+@router.post("/{conversation_id}/rename")
+def rename(
+    page: ThePage, conversation_id: Id, title: Annotated[str, Form(max_length=1_000)]
+) -> Response:
+    """Call it otherwise."""
+    seek = page.desk.seek
+    return tried(page, conversation_id, lambda: seek.rename(conversation_id, title, page.asker))
+
+
+@router.post("/{conversation_id}/delete")
+def delete(page: ThePage, conversation_id: Id) -> Response:
+    """Forget it."""
+    get_conversation(page, conversation_id)
+    page.desk.seek.delete(conversation_id, page.asker)
+    return RedirectResponse("/seek?done=conversation-deleted", 303)

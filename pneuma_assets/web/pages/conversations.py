@@ -1,0 +1,129 @@
+"""Conversations that end in a table: their list, and each with its state beside it."""
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from pneuma_assets.core.errors import PneumaError, QueryError
+from pneuma_assets.core.seek.conversation import Conversation, Kind
+from pneuma_assets.core.service.describe import moment
+from pneuma_assets.web.pages.conversation_view import entries_of, findings_of, results_of, text_of
+from pneuma_assets.web.pages.page import Page, ThePage
+from pneuma_assets.web.pool import PooledRoute
+from pneuma_assets.web.problems import Problem, RefusedError, problem_of
+
+router = APIRouter(prefix="/seek", include_in_schema=False, route_class=PooledRoute)
+
+PAGE = 50
+"""Conversations of a page of the list."""
+_SUGGESTED = 4
+_STUCK = 60.0
+"""Seconds without an event after which a person may have a turn gone on with."""
+
+Id = Annotated[str, Path(max_length=100)]
+
+
+@router.get("", response_class=HTMLResponse)
+def list_page(
+    page: ThePage, number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1
+) -> HTMLResponse:
+    """Show one's conversations, and how to begin another."""
+    every = page.desk.seek.list(page.asker)
+    offset = PAGE * (number - 1)
+    listed = [(one, moment(one.updated_at)) for one in every[offset : offset + PAGE]]
+    return page.render(
+        "seek.html",
+        listed=listed,
+        total=len(every),
+        offset=offset,
+        number_of_page=number,
+        suggested=_suggested(page),
+    )
+
+
+def _suggested(page: Page) -> list[str]:
+    """Return questions to begin with: confirmed ones, then of the tables that are queried most."""
+    asked = list(page.desk.seek.first_questions(page.asker))[:_SUGGESTED]
+    listing = page.desk.browse(sort="queries", limit=_SUGGESTED, readers=page.asker.readers)
+    named = [f"What do we know about {one.name.replace('_', ' ')}?" for one in listing.tables]
+    return [*dict.fromkeys([*asked, *named])][:_SUGGESTED]
+
+
+@router.get("/{conversation_id}", response_class=HTMLResponse)
+def conversation_page(page: ThePage, conversation_id: Id) -> HTMLResponse:
+    """Show a conversation."""
+    return show(page, conversation_id)
+
+
+def get_conversation(page: Page, conversation_id: str) -> Conversation:
+    """Return a conversation of who asks; another's is as absent as one that never was."""
+    try:
+        return page.desk.seek.get(conversation_id, page.asker)
+    except QueryError as error:
+        raise RefusedError(404, "unknown", str(error)) from error
+
+
+def back_to(conversation_id: str, done: str = "") -> RedirectResponse:
+    """Return to the page of a conversation, which then says what was done."""
+    return RedirectResponse(f"/seek/{conversation_id}{f'?done={done}' if done else ''}", 303)
+
+
+def tried(
+    page: Page, conversation_id: str, what: Callable[[], object], done: str = "", **kept: Any
+) -> Response:
+    """Do something and return to the page, which says what kept it from being done, if anything.
+
+    Args:
+        page: The page.
+        conversation_id: The conversation.
+        what: Is done.
+        done: A word of `DONE`.
+        kept: What the person wrote, to be shown again where it was not taken.
+    """
+    get_conversation(page, conversation_id)
+    try:
+        what()
+    except (PneumaError, RefusedError) as error:
+        return show(page, conversation_id, problem=problem_of(error), **kept)
+    return back_to(conversation_id, done)
+
+
+def show(
+    page: Page,
+    conversation_id: str,
+    *,
+    problem: Problem | None = None,
+    said: str = "",
+    draft: str | None = None,
+    drafts: dict[str, str] | None = None,
+) -> HTMLResponse:
+    """Return the page of a conversation, perhaps with what was not done, and what was written."""
+    now = get_conversation(page, conversation_id)
+    made, ran = now.shown(Kind.MADE), now.shown(Kind.RESULT)
+    quiet = time.time() - now.events[-1].at if now.events else 0.0
+    response = page.render(
+        "conversation.html",
+        talk=now,
+        state=now.state,
+        address=f"/seek/{now.conversation_id}",
+        entries=entries_of(now),
+        made={one["name"]: one for one in made.data["tables"]} if made else {},
+        samples=((made and made.cells) or {}).get("samples", {}),
+        results=results_of(ran),
+        found=findings_of(made, ran),
+        sources={one.name: one for one in now.state.sources},
+        has_model=page.desk.seek.has_model,
+        is_stuck=now.is_open and quiet > _STUCK,
+        key=secrets.token_hex(8),
+        problem=problem,
+        said=said,
+        draft=draft,
+        drafts=drafts or {},
+        text=text_of(now.state),
+    )
+    response.status_code = problem.status if problem else 200
+    return response
