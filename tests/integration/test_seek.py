@@ -1,5 +1,7 @@
 """Conversations over a real lake, with a scripted model behind a real endpoint, or with none."""
 
+import json
+
 import pytest
 
 from pneuma_assets.core.access import Asker
@@ -113,6 +115,7 @@ def test_queries_wait_for_their_tables(talk):
 
 
 @pytest.mark.parametrize("i", [1, 3, 5])
+@pytest.mark.slow
 def test_after_so_many_actions_it_has_to_write(talk, i):
     script = [act("think", text="Hm.")] * i + [say("Written.")]
     found, said = talk(script, NEED, actions=i)
@@ -221,8 +224,6 @@ def test_endpoints_without_json_schemas_are_asked_by_a_tool_call_and_then_in_wor
             message["content"] = None
         return status, answer
 
-    import json
-
     from tests.support.recording_endpoint import completion, serving
 
     for takes_tools, told in ((True, "By a tool."), (False, "By words.")):
@@ -313,6 +314,7 @@ DOUBTFUL = {
 
 
 @pytest.mark.parametrize("fault", DOUBTFUL)
+@pytest.mark.slow
 def test_what_misleads_is_told_with_what_was_made(lake, fault):
     code, rule = DOUBTFUL[fault]
     step = {**STEPS["steps"][0], "reads": ["purchases"], "code": code}
@@ -544,3 +546,25 @@ def test_an_endpoint_that_may_see_no_values_sees_none(lake):
             shown = workspace.seek.get(begun, ANA)
         assert b"supplier 3" not in endpoint.said
     assert "supplier 3" in str(shown.to_dict()), "the person sees it"
+
+
+def test_models_that_reason_are_asked_without_what_they_do_not_support(lake):
+    from tests.support.recording_endpoint import completion, serving
+
+    def reply(body):
+        heard.append(body)
+        for name in ("temperature", "max_tokens"):
+            if name in body:
+                said = f"Unsupported parameter: '{name}' is not supported with this model."
+                return 400, {"error": {"message": said}}
+        return completion(json.dumps(say("Here.")))
+
+    heard = []
+    with serving(reply) as endpoint, opened(lake, model_at(endpoint.url)) as workspace:
+        begun = workspace.seek.start(ANA).conversation_id
+        for _ in range(2):
+            *_, last = workspace.seek.say(begun, NEED, ANA)
+            assert last.data["text"] == "Here."
+    assert len(heard) == 4, "what it lacks is remembered"
+    assert "max_completion_tokens" in heard[-1]
+    assert "response_format" in heard[-1]

@@ -52,6 +52,7 @@ def test_22_yearly_files_are_one_table_and_only_what_is_read_is_asked_for():
     assert "'member' is NULL in 21 of 22 tables" in told["columns differ"]
 
 
+@pytest.mark.slow
 def test_a_member_that_lacks_what_is_read_keeps_its_rows_and_its_other_columns():
     tables = {"s/1": pa.table({"a": [1, 2]}), "s/2": pa.table({"b": [3], "a": [4]})}
     code = "SELECT sum(b) AS b, count(*) AS n FROM s WHERE b IS NULL OR b > 0"
@@ -82,6 +83,7 @@ def test_rows_are_kept_between_statements_where_there_is_room():
         assert len(relations.reads) == times
 
 
+@pytest.mark.slow
 def test_only_what_is_asked_for_is_made_and_what_was_made_is_not_made_again():
     given = read_state(
         {

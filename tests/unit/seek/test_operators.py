@@ -67,6 +67,7 @@ def test_a_join_that_multiplies_rows_is_named(expect, severity):
     assert "3 rows before, 3 after: it multiplies rows, 2 rows go with 3 of shops" in text
 
 
+@pytest.mark.slow
 def test_the_last_join_of_a_long_path_is_counted_like_the_first():
     near = {f"t{n}": texts(k0=["a", "b"], **{f"k{n + 1}": ["a", "b"]}) for n in range(10)}
     far = {"t10": texts(code=["a", "a"])}
@@ -90,6 +91,7 @@ def test_keys_of_other_types_and_capitals_go_together():
     assert found.rows.num_rows == 2
 
 
+@pytest.mark.slow
 def test_what_is_spelled_otherwise_is_matched_and_what_may_be_two_is_not(monkeypatch):
     step = {"operator": "fuzzy_match", "options": {"column": "plant", "other_column": "name"}}
     left = texts(plant=["Nordglas GmbH", "nordglas gmbh.", "Plant 1", "Plant 3", "Anna Lee", "?"])
@@ -127,6 +129,7 @@ def test_like_tables_stand_under_each_other_and_what_differs_is_told():
     assert "'amount' is BIGINT in 1, VARCHAR in 1" in told["types differ"][1]
 
 
+@pytest.mark.slow
 def test_cells_that_are_not_converted_are_told():
     how = [{"to": "number", "column": "c"},
            {"to": "date", "column": "d", "into": "day", "formats": ["%d.%m.%Y"]}]  # fmt: skip
@@ -140,6 +143,7 @@ def test_cells_that_are_not_converted_are_told():
     assert told.endswith("such as '1,5', '12 kg'")
 
 
+@pytest.mark.slow
 def test_units_of_each_row_become_one_unit():
     table = pa.table({"w": [1.0, 2.0, 3.0], "unit": ["kg", "LB", "stone"]})
     how = {"to": "unit", "column": "w", "into": "kg", "unit_column": "unit", "into_unit": "kg"}
@@ -177,6 +181,7 @@ def test_values_become_columns_and_columns_values():
     assert rows(back) == [("a", "q1", 1), ("a", "q2", 2), ("b", "q1", 3)]
 
 
+@pytest.mark.slow
 def test_a_cell_of_several_values_is_an_error_unless_it_is_said_what_becomes_of_them():
     twice = pa.table({"shop": ["a", "a"], "q": ["q1", "q1"], "n": [1, 2]})
     how = {"rows": ["shop"], "column": "q", "value": "n"}

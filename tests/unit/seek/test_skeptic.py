@@ -177,6 +177,7 @@ STATE = {
 }
 
 
+@pytest.mark.slow
 def test_a_table_is_of_its_columns_and_says_what_was_lost():
     (made,) = materialize(read_state(STATE), ArrowRelations(HELD))
     none = [None, None]

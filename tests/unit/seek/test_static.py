@@ -90,6 +90,7 @@ def test_columns_that_somebody_wants_are_found_by_name_and_others_are_asked_for(
     assert target.columns[0].origins[0].source == "customers"
 
 
+@pytest.mark.slow
 def test_a_family_of_22_files_is_one_table_and_two_families_go_together_member_by_member():
     joins = [edge(CLOSED[5], "beach", YEARS[5], "beach")]
     found = group(CLOSED[5], YEARS[5], joins=joins)

@@ -28,6 +28,8 @@ T = TypeVar("T")
 _CANDIDATES = 20
 """First tokens whose probability is asked for; the most that the protocol grants."""
 
+_MAY_LACK = frozenset({"temperature", "max_tokens"})
+"""What models that reason refuse; they take `max_completion_tokens` in the place of the second."""
 _REFUSALS = frozenset({400, 413, 422})
 """What endpoints answer to a prompt that is too long or that a content filter dislikes; they say
 the same to an option that they do not know."""
@@ -77,6 +79,7 @@ class OpenAIModel:
         self._timeout_seconds = timeout_seconds
         self._retries = retries
         self._shows_probabilities = True
+        self._unsupported: set[str] = set()
         self._forms: Sequence[_Form] = (_by_schema, _by_tool, _in_words)
 
     @property
@@ -189,7 +192,24 @@ class OpenAIModel:
         return self._completion([{"role": "user", "content": prompt}], **options).choices[0]
 
     def _completion(self, messages: Sequence[Message], **options: Any) -> "ChatCompletion":
-        """Ask for one completion and turn the client's errors into this project's."""
+        """Ask for one completion; what the endpoint says that it does not support is left out."""
+        settings = {"temperature": 0.0, **options}
+        for name in self._unsupported & settings.keys():
+            value = settings.pop(name)
+            if name == "max_tokens":
+                settings["max_completion_tokens"] = value
+        try:
+            return self._sent(messages, settings)
+        except _RefusedError as error:
+            told = str(error)
+            named = {one for one in _MAY_LACK & settings.keys() if f"'{one}'" in told}
+            if not named or "nsupported" not in told:
+                raise
+            self._unsupported |= named
+        return self._completion(messages, **options)
+
+    def _sent(self, messages: Sequence[Message], settings: Mapping[str, Any]) -> "ChatCompletion":
+        """Send one request and turn the client's errors into this project's."""
         client = self._client  # says what to install, where nothing can be imported
         import openai
 
@@ -197,8 +217,7 @@ class OpenAIModel:
             completion: ChatCompletion = client.chat.completions.create(
                 model=self._model,
                 messages=cast("Any", list(messages)),
-                temperature=0.0,
-                **options,
+                **settings,
             )
         except (openai.AuthenticationError, openai.PermissionDeniedError):
             # No cause attached: the endpoint's answer may repeat the key.
