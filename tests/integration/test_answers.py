@@ -293,7 +293,7 @@ def test_a_table_that_has_changed_or_left_since_is_named_with_what_to_do(tmp_pat
     assert f"lake/people has no column 'salary': it {CHANGED}" in problem.cause
     table.unlink()
     (problem,) = answered(file).problems
-    assert "if it has changed since it was indexed, run `pneuma-assets index`" in problem.cause
+    assert "if it has changed since it was indexed, index it again" in problem.cause
     with AnswerSources(loaded, {}) as sources:
         assert sources.changed(["lake/people", "lake/cats"]) == set()
         listed_anew(loaded)

@@ -1,13 +1,11 @@
 """What several routes take, within bounds, with examples."""
 
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from fastapi import Depends, Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from pneuma_assets.core.service.catalog_types import Facets
-
-T = TypeVar("T")
 
 MOST_OFFSET = 10_000_000
 

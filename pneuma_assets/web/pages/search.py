@@ -23,8 +23,6 @@ PAGE = 30
 """Tables of a page of a list."""
 FOUND = 20
 """Most tables that a question finds."""
-_SHOWN = 8
-"""Values of a facet."""
 
 TABS = (
     ("tables", "Tables"),

@@ -20,7 +20,12 @@ from pneuma_assets.web.pages.drawings import (
 from pneuma_assets.web.pages.rendering import ago, anchor, percent, segments, shown
 
 
-@given(st.dictionaries(st.sampled_from(["meaning", "words", "rare", "new one"]), st.floats(0, 1)))
+@given(
+    st.dictionaries(
+        st.sampled_from(["meaning", "words", "rare", "new one"]),
+        st.floats(0, 1, allow_subnormal=False),
+    )
+)
 def test_parts_of_a_bar_stand_beside_each_other_and_are_all_named(signals):
     whole = sum(signals.values()) or 1.0
     parts = shares({name: value / whole for name, value in signals.items()})
