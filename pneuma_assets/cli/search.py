@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pneuma_assets.workspace import Workspace
 
 MAX_QUESTIONS_BYTES = 16 * 1024 * 1024
+_MOST_CONFIRMED = 3
 
 
 def document_kind(text: str) -> "DocumentKind":
@@ -129,6 +130,7 @@ def search(
     if as_json:
         print_json(found if questions is None else answers)
     elif questions is None:
+        _print_confirmed(workspace, " ".join(question or ()), readers)
         _print_answer(found, below, explain=explain)
     else:
         _print_all(answers, below, explain=explain)
@@ -152,6 +154,16 @@ def _lines(file: Path) -> tuple[str, dict[int, str | None]]:
     if not asked:
         raise UsageError(f"{name} holds no question; write one a line")
     return name, asked
+
+
+def _print_confirmed(workspace: "Workspace", question: str, readers: list[str] | None) -> None:
+    """Print what people confirmed for questions that ask the same."""
+    for one in workspace.confirmed_answers(question, readers=readers, limit=_MOST_CONFIRMED):
+        tables = ", ".join(one.tables)
+        told = f"confirmed by {one.author} on {one.said_at[:10]}: {tables} ({one.question})"
+        print_indented(told, margin=0, most_lines=2)
+        if one.sql:
+            print_indented(one.sql, margin=4, most_lines=4)
 
 
 def _print_all(answers: "Sequence[Answer]", min_confidence: float, *, explain: bool) -> None:

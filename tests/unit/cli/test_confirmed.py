@@ -36,7 +36,11 @@ def test_an_answer_from_confirming_it_to_forgetting_it(here):
     assert {one["confirmed"] for one in both} == {True, False}
     assert "answers: 1 confirmed, 1 rejected" in succeeds("status")
     assert json.loads(succeeds("status", "--json"))["answers"] == {"confirmed": 1, "rejected": 1}
-    assert "rejected for such a question" in succeeds("search", QUESTION)
+    found = succeeds("search", QUESTION)
+    assert "rejected for such a question" in found
+    assert "confirmed by ana" in found
+    assert "SELECT rain FROM rain" in found
+    assert "confirmed by" not in succeeds("search", "penguins of the north")
     figures = json.loads(succeeds("bench", "run", "--confirmed", "--json"))
     assert (figures["questions"], figures["MRR"]) == (1, 1.0)
     assert figures["kinds"]["confirmed"]["MRR"] == 1.0
