@@ -68,7 +68,11 @@ def start(
     as_json: JsonOption = False,
 ) -> None:
     """Begin a conversation, with its first words or a title alone."""
+    from pneuma_assets.core.service.seek import check_message
+
     asker = _asker(author, readers)
+    if text:
+        check_message(" ".join(text))
     begun = workspace.seek.start(asker, title).conversation_id
     if text:
         _turn(workspace.seek.say(begun, " ".join(text), asker))
@@ -167,6 +171,8 @@ def _plain(name: str, help_: str) -> None:
         with showing_progress(lasting=False):
             found = getattr(workspace.seek, name)(conversation, _asker(author, readers))
         _show(found, as_json=as_json)
+        if name == "accept" and not as_json:
+            print_line("Accepted. Next: pneuma-assets seek export ID, or seek save ID NAME.")
 
     run.__name__, run.__doc__ = name, help_
     app.command(name=name)(command(run))
@@ -209,7 +215,8 @@ def export(
     else:
         tables = workspace.seek.tables(conversation, asker)
         if what not in tables:
-            raise UsageError(f"no table {what!r}; there are: {', '.join(tables) or 'none'}")
+            others = "it can be state, script, conversation, or a table of T"
+            raise UsageError(f"no table {what!r}; {others}: {', '.join(tables) or 'none is made'}")
         is_parquet = output is not None and output.suffix == ".parquet"
         _write(_packed(tables[what], parquet=is_parquet), output)
 

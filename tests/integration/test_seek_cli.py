@@ -26,6 +26,13 @@ def seek(lake):
     return run
 
 
+@pytest.mark.parametrize("text", [" ", "x" * 10_001])
+def test_a_message_that_is_refused_begins_no_conversation(seek, text):
+    before = seek("list")
+    assert "1 to 10,000 characters" in seek("start", text, to=lambda *a: fails(1, *a))
+    assert seek("list") == before
+
+
 def test_without_a_model_a_table_is_proposed_edited_made_accepted_and_exported(seek, tmp_path):
     shown = seek("start", "purchases by country and tariffs")
     begun = shown.split()[0]
@@ -40,7 +47,10 @@ def test_without_a_model_a_table_is_proposed_edited_made_accepted_and_exported(s
     assert str(EXPECTED) in made
     assert "8 rows" in made
     assert "version 2 by ana" in seek("show", begun, "--versions")
-    seek("accept", begun)
+    assert "Accepted." in seek("accept", begun)
+    assert "table of T: costs" in seek(
+        "export", begun, "--what", "cost", to=lambda *a: fails(2, *a)
+    )
     seek("export", begun, "--what", "costs", "-o", tmp_path / "costs.parquet")
     assert pq.read_table(tmp_path / "costs.parquet").num_rows == 8
     assert seek("export", begun, "--what", "costs").splitlines()[0].count(",") == 3

@@ -56,6 +56,13 @@ _STATIC = "static pipeline"
 _MAY_NOT_ADD = "You may not add what others find; ask who keeps this catalog."
 
 
+def check_message(text: str) -> None:
+    """Raise `QueryError` unless a message has words, and not too many characters."""
+    check_text("the message", text, QueryError)
+    if not text.strip() or len(text) > MOST_CHARACTERS:
+        raise QueryError(f"A message has 1 to {MOST_CHARACTERS:,} characters.")
+
+
 class Seeker:
     """The conversations of a deployment; `Workspace.seek`.
 
@@ -136,9 +143,7 @@ class Seeker:
             key: Names the request: said again with the same key, the turn goes on where it is.
             agreed: Whether they agree to the proposal; None: if their words are nothing but a yes.
         """
-        check_text("the message", text, QueryError)
-        if not text.strip() or len(text) > MOST_CHARACTERS:
-            raise QueryError(f"A message has 1 to {MOST_CHARACTERS:,} characters.")
+        check_message(text)
         with self._store() as store:
             now = _loaded_of(store, conversation_id, asker)
             if key is None or not now.told(key):
