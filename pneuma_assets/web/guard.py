@@ -103,7 +103,9 @@ class Guard:
     async def _admitted(self, request: Request, receive: Receive) -> Receive:
         """Return what gives the body of a request that may be answered."""
         if not self._policy.allows_host(request.headers.get("host", "")):
-            raise RefusedError(421, "wrong-host", "This server is asked as localhost alone.")
+            raise RefusedError(
+                421, "wrong-host", "This server answers to the name localhost alone."
+            )
         body = await read_body(receive, request.headers.get("content-length"))
         is_open = request.url.path.startswith(_OPEN)
         caller = None if is_open else await self._caller(request)
