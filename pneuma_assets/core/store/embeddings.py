@@ -96,8 +96,9 @@ class Embeddings(Closing):
 
     def tables(self) -> set[str]:
         """Return the tables of whose texts embeddings are kept."""
-        ids = select(embedding_uses.c.table_id).where(embedding_uses.c.table_id.contains("/"))
-        return {row.table_id for row in self._do(lambda db: db.read(ids.distinct()))}
+        ids = select(embedding_uses.c.table_id).distinct()  # all: what is no text is damage
+        found = self._do(lambda db: db.read(ids))
+        return {row.table_id for row in found if "/" in row.table_id}
 
     def prune(self, gone: Iterable[str]) -> None:
         """Forget these tables, and the embeddings of texts that no other table says now."""

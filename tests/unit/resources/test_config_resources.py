@@ -34,6 +34,8 @@ SEEN: dict[str, Callable[[Resources], object]] = {
     "dagster": lambda resources: resources["pneuma_deployment"].loaded.deployment.dagster,
     "name": lambda resources: resources["pneuma_deployment"].loaded.deployment.name,
     "lineage": lambda resources: resources["pneuma_deployment"].loaded.deployment.lineage,
+    "web": lambda resources: resources["pneuma_deployment"].loaded.deployment.web,
+    "seek": lambda resources: resources["pneuma_deployment"].loaded.deployment.seek,
     "bench": lambda resources: resources["pneuma_deployment"].loaded.deployment.bench,
 }
 """Where Dagster's resources have what each key at the top of the file says."""

@@ -1,7 +1,6 @@
 """Columns that a question names, of tables as wide as anybody can write."""
 
-import time
-
+from pneuma_assets.core.search.marks import Marker
 from pneuma_assets.core.service.catalog_snapshot import Read, Snapshot
 from pneuma_assets.core.service.search import named_columns
 from pneuma_assets.core.store.catalog import ListedLineage, ListedTable, TableTexts
@@ -14,9 +13,10 @@ def snapshot(columns: list[str]) -> Snapshot:
     return Snapshot(Read([one], {}, {}, ListedLineage("", {}, ()), texts), {})
 
 
-def test_a_table_of_very_many_columns_takes_no_longer_than_one_of_many():
-    view = snapshot(["rain", *(f"value of sensor {n}" for n in range(200_000))]).view(None)
-    began = time.perf_counter()
-    found = named_columns("rain by sensor", ["lake/wide"], view, ENGLISH)
-    assert time.perf_counter() - began < 2, "200,000 names take some 8 s"
+def test_of_a_very_wide_table_the_first_columns_are_looked_at():
+    wide = ["rain", *(f"value of sensor {n}" for n in range(5_000)), "rain at sensors"]
+    view = snapshot(wide).view(None)
+    asked = "rain by sensor"
+    found = named_columns(asked, ["lake/wide"], view, ENGLISH, Marker(asked, ENGLISH))
     assert found[0].column == "rain"
+    assert wide[-1] not in {one.column for one in found}
