@@ -108,6 +108,13 @@ def test_a_need_becomes_a_file_without_a_model_and_without_script(browser, site)
         assert page.goto(here).status == 404
 
 
+def test_what_no_table_answers_goes_on_in_a_conversation(page):
+    page.goto("/answer?q=zloty of xylophones")
+    page.get_by_role("button", name="Work it out in a conversation").click()
+    page.wait_for_url("**/seek/*")
+    assert page.locator("h1").inner_text() == "zloty of xylophones"
+
+
 @pytest.mark.slow
 def test_what_was_changed_meanwhile_is_told_and_nothing_is_lost(page):
     page.expected_faults = ["status of 409"]

@@ -5,6 +5,10 @@ import io
 import pyarrow.parquet as pq
 import pytest
 
+from pneuma_assets.cli.seek import _show as show
+from pneuma_assets.core.access import Asker
+from pneuma_assets.core.store.conversations import NewEvent
+
 API = "/api/v1/conversations"
 STATE = {
     "sources": [{"name": "rivers", "table_ids": ["open/nature/rivers"]}],
@@ -91,3 +95,15 @@ def test_what_cannot_be_is_a_problem(client, begun, method, path, body, status):
     answer = getattr(client, method)(begun + path, **given)
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_what_a_message_has_to_warn_of_is_shown_at_every_door(app, client, begun, capsys):
+    conversation_id = begun.rpartition("/")[2]
+    warned = NewEvent("assistant", {"text": "Look.", "by": "m"}, {"caveats": ["no cell is Oslo"]})
+    desk = app.state.desk
+    asker = Asker(done(client.get(begun))["author"])
+    desk.store.conversations.append(conversation_id, 0, [warned])
+    assert "no cell is Oslo" in client.get(f"/seek/{conversation_id}").text
+    assert done(client.get(begun))["events"][-1]["cells"]["caveats"] == ["no cell is Oslo"]
+    show(desk.seek.get(conversation_id, asker), as_json=False)
+    assert "- no cell is Oslo" in capsys.readouterr().out
