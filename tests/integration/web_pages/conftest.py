@@ -1,5 +1,7 @@
 """One site and one browser for the tests of the pages; who edits something undoes it."""
 
+from contextlib import contextmanager
+
 import pytest
 
 from tests.support.doors import use_word_encoder
@@ -7,23 +9,34 @@ from tests.support.reading import reading_here
 from tests.support.web_site import LAKE, browsing, local_site, make_site, new_page
 
 
-@pytest.fixture(scope="package")
-def words():
-    """No model is loaded, and sources are read in this process."""
+@contextmanager
+def _words():
     with reading_here(), pytest.MonkeyPatch.context() as patch:
         use_word_encoder(patch)
         yield
 
 
-@pytest.fixture(scope="package")
-def site(words, tmp_path_factory):
+@pytest.fixture(scope="session")
+def made_site(tmp_path_factory):
+    with _words():
+        return make_site(tmp_path_factory.mktemp("site"), LAKE)
+
+
+@pytest.fixture(scope="module")
+def words():
+    """No model is loaded, and sources are read in this process, within these modules alone."""
+    with _words():
+        yield
+
+
+@pytest.fixture(scope="module")
+def site(words, made_site):
     """The address of a site that one person uses, who may do all."""
-    file = make_site(tmp_path_factory.mktemp("site"), LAKE)
-    with local_site(file) as address:
+    with local_site(made_site) as address:
         yield address
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser():
     with browsing() as one:
         yield one

@@ -10,15 +10,22 @@ from tests.support.tools_lake import write_tools_lake
 
 
 @pytest.fixture(scope="session")
-def lake(tmp_path_factory):
-    """The deployment file of an indexed lake; the word encoder is in use."""
+def indexed(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         use_word_encoder(patch)
         file = write_tools_lake(tmp_path_factory.mktemp("tools"))
         with open_workspace(file) as workspace:
             report = workspace.index()
             assert report.failed == 0, report
-        yield file
+        return file
+
+
+@pytest.fixture(scope="module")
+def lake(indexed):
+    """The deployment file of an indexed lake; the word encoder is in use."""
+    with pytest.MonkeyPatch.context() as patch:
+        use_word_encoder(patch)
+        yield indexed
 
 
 @pytest.fixture(scope="module")

@@ -7,18 +7,26 @@ from tests.support.served_home import client_of, guarded_app, local_app, make_ho
 
 
 @pytest.fixture(scope="session")
-def deployment(tmp_path_factory):
+def indexed(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         use_word_encoder(patch)
-        yield make_home(tmp_path_factory.mktemp("served"))
+        return make_home(tmp_path_factory.mktemp("served"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
+def deployment(indexed):
+    """The file; what is patched is so within these modules alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        use_word_encoder(patch)
+        yield indexed
+
+
+@pytest.fixture(scope="module")
 def app(deployment):
     return local_app(deployment)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def client(app):
     with client_of(app) as one:
         yield one
