@@ -30,7 +30,7 @@ from pneuma_assets.core.store.schema import (
     upsert,
     view_joins,
 )
-from pneuma_assets.core.store.tables import THERE, readers_of
+from pneuma_assets.core.store.tables import THERE, readers_by_table
 from pneuma_assets.core.tables import content_hash
 
 _FIELDS = TypeAdapter(TableFields)
@@ -213,11 +213,8 @@ class Edges(StorePart):
         return {row.upstream: int(row.n) for row in self._db.read(counted)}
 
     def readers(self, table_ids: Iterable[str]) -> dict[str, frozenset[str] | None]:
-        """Return who may see these tables; None: everybody."""
-        asked = select(tables.c.table_id, tables.c.readers)
-        found = self._db.read_by(asked, tables.c.table_id, sorted(table_ids))
-        listed = {row.table_id: readers_of(row.readers) for row in found}
-        return {i: None if some is None else frozenset(some) for i, some in listed.items()}
+        """Return who may see these tables, also those that have left; None: everybody."""
+        return readers_by_table(self._db, sorted(table_ids))
 
     def sent(self) -> dict[str, str]:
         """Return the digest of what was last sent elsewhere of each table."""

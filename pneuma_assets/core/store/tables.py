@@ -115,6 +115,21 @@ def update_each(
     connection.execute(update(tables).where(here, *where).values({**new, **values}), rows)
 
 
+def readers_by_table(
+    database: Database, table_ids: Iterable[str] | None, *where: ColumnElement[bool]
+) -> dict[str, frozenset[str] | None]:
+    """Return who may see tables (None: all) that fulfil all conditions; None: everybody.
+
+    Few lists of readers are shared by many tables: each is read once.
+    """
+    asked = select(tables.c.table_id, tables.c.readers).where(*where)
+    rows = database.read_by(asked, tables.c.table_id, table_ids)
+    found = [(row.table_id, row.readers) for row in rows]
+    lists = {kept: readers_of(kept) for kept in {kept for _, kept in found}}
+    may = {kept: None if some is None else frozenset(some) for kept, some in lists.items()}
+    return {table_id: may[kept] for table_id, kept in found}
+
+
 class TableState(StrEnum):
     """Where a table stands; a failed one keeps what was indexed of it before."""
 
@@ -170,9 +185,6 @@ _RECORDS = (
 )
 
 
-_READERS = select(_t.table_id, _t.readers)
-
-
 def _record_of(row: Row[Any]) -> TableRecord:
     notes = () if row.notes == "[]" else tuple(json.loads(row.notes))
     return TableRecord(**{**row._mapping, "state": TableState(row.state), "notes": notes})
@@ -194,15 +206,8 @@ class Tables(StorePart):
         return ids_where(self._db, THERE)
 
     def readers(self, table_ids: Iterable[str] | None) -> dict[str, frozenset[str] | None]:
-        """Return who may see tables (None: all) that have not left their source; None: everybody.
-
-        Few lists of readers are shared by many tables: each is read once.
-        """
-        rows = self._db.read_by(_READERS.where(THERE), _t.table_id, table_ids)
-        found = [(row.table_id, row.readers) for row in rows]
-        lists = {kept: readers_of(kept) for kept in {kept for _, kept in found}}
-        may = {kept: None if some is None else frozenset(some) for kept, some in lists.items()}
-        return {table_id: may[kept] for table_id, kept in found}
+        """Return who may see tables (None: all) that are in their source; None: everybody."""
+        return readers_by_table(self._db, table_ids, THERE)
 
     def unchanged(self, table_ids: Iterable[str]) -> set[str]:
         """Return those of some tables that are indexed as they are now, data and all."""
