@@ -23,7 +23,6 @@ from pneuma_assets.core.seek.results import (
     StepFailedError,
     StepReport,
 )
-from pneuma_assets.core.seek.skeptic.like_values import values_of
 from pneuma_assets.core.seek.skeptic.made import findings_of_table
 from pneuma_assets.core.seek.skeptic.statements import findings_of
 from pneuma_assets.core.seek.sources import Family, Room, readable
@@ -218,20 +217,3 @@ def probe(
     """
     names = [one.name for one in state.sources]
     return tables_of(state, relations, bounds).ask(sql, names, most_rows)
-
-
-def values_seen(
-    source: str,
-    column: str,
-    state: State,
-    relations: Relations,
-    *,
-    most: int = 50,
-    bounds: MakeBounds = BOUNDS,
-) -> list[str]:
-    """Return the different values of a source's column as text, the most frequent first.
-
-    Raises:
-        PneumaError: As of `probe`.
-    """
-    return values_of(source, column, tables_of(state, relations, bounds), most)

@@ -6,6 +6,7 @@ any other code, and is run without a model.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import isclose, isnan
 from pathlib import Path
 from typing import Annotated, Any
@@ -69,9 +70,9 @@ def folder_of(loaded: LoadedDeployment) -> Path:
     return (loaded.base if beside else loaded.home) / "saved"
 
 
-def own_files_of(folder: Path, name: str) -> Path:
-    """Return the folder of people's own files that these tables read."""
-    return folder / f"{name}.files"
+def own_file_of(folder: Path, tables: str, name: str) -> Path:
+    """Return where a person's own file is, packed, that saved tables read."""
+    return folder / f"{tables}.files" / f"{Path(name).name}.parquet"
 
 
 def read_all(folder: Path) -> list[SavedTables]:
@@ -114,7 +115,7 @@ def write(folder: Path, saved: SavedTables, files: Mapping[str, bytes], *, repla
     Raises:
         ConfigError: There is one of this name, and not to `replace`, or it cannot be written.
     """
-    file, own = folder / f"{saved.name}.yaml", own_files_of(folder, saved.name)
+    file = folder / f"{saved.name}.yaml"
     if file.exists() and not replace:
         raise ConfigError(f"{file} is there already; choose another name, or replace it")
     text = yaml.dump(
@@ -127,18 +128,22 @@ def write(folder: Path, saved: SavedTables, files: Mapping[str, bytes], *, repla
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
-            own.mkdir(exist_ok=True)
-            _replace(own / f"{Path(name).name}.parquet", data)
-        _replace(file, (_HEAD + text).encode())
+            own = own_file_of(folder, saved.name, name)
+            own.parent.mkdir(exist_ok=True)
+            with replacing(own) as begun:
+                begun.write_bytes(data)
+        with replacing(file) as begun:
+            begun.write_bytes((_HEAD + text).encode())
     except OSError as error:
         raise ConfigError(f"{file} cannot be written ({error.strerror}); see to it") from error
     return file
 
 
-def _replace(file: Path, data: bytes) -> None:
-    """Write a file so that whoever reads it sees the old one or the new one."""
+@contextmanager
+def replacing(file: Path) -> Iterator[Path]:
+    """Yield where to write what takes a file's place: who reads sees the old one or the new one."""
     begun = file.with_name(f".{file.name}.{os.getpid()}")
-    begun.write_bytes(data)
+    yield begun
     begun.replace(file)
 
 

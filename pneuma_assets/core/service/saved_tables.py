@@ -1,7 +1,6 @@
 """Saves the tables of a conversation as a file, makes them again from it, and says what moved."""
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,8 @@ from pneuma_assets.core.seek.saved import (
     folder_of,
     moved,
     named,
-    own_files_of,
+    own_file_of,
+    replacing,
     results_moved,
     write,
 )
@@ -92,7 +92,7 @@ def save(
 
 def own_file(loaded: LoadedDeployment, saved: SavedTables, name: str) -> bytes | None:
     """Return a person's own file as it was saved; None where it is not there."""
-    file = own_files_of(folder_of(loaded), saved.name) / f"{Path(name).name}.parquet"
+    file = own_file_of(folder_of(loaded), saved.name, name)
     return file.read_bytes() if file.is_file() else None
 
 
@@ -139,13 +139,12 @@ def _read_results(file: Path) -> list[QueryResult]:
 
 def _put(folder: Path, rows: Mapping[str, pa.Table], results: Iterable[QueryResult]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    begun = folder / f".{os.getpid()}"
     for name, table in rows.items():
-        pq.write_table(table, begun, compression="zstd")
-        begun.replace(folder / f"{name}.parquet")
+        with replacing(folder / f"{name}.parquet") as begun:
+            pq.write_table(table, begun, compression="zstd")
     said = [
         {"name": one.name, "columns": one.columns, "rows": one.rows, "more": one.more}
         for one in results
     ]
-    begun.write_text(json.dumps(said), "utf-8")
-    begun.replace(folder / _RESULTS)
+    with replacing(folder / _RESULTS) as begun:
+        begun.write_text(json.dumps(said), "utf-8")

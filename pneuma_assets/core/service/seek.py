@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.access import Asker
@@ -235,11 +236,12 @@ class Seeker:
             self._add(store, now, _interrupting(now, "Stopped."))
             return _loaded_of(store, conversation_id, asker)
 
-    def grant(self, conversation_id: str, asker: Asker) -> None:
+    def grant(self, conversation_id: str, asker: Asker) -> Conversation:
         """Let the model take as much again as the deployment file grants a conversation."""
         with self._store() as store:
             now = _loaded_of(store, conversation_id, asker)
             self._add(store, now, [NewEvent(Kind.BUDGET, {"by": asker.name})])
+            return _loaded_of(store, conversation_id, asker)
 
     def materialize(self, conversation_id: str, asker: Asker) -> Conversation:
         """Make the tables of T, from what their sources hold now; whoever does so agrees to T."""
@@ -312,15 +314,8 @@ class Seeker:
         """Make the tables of a saved file again, as who operates the deployment."""
         from pneuma_assets.core.service.saved_tables import make_saved, own_file
 
-        with (
-            self._store() as store,
-            self._asking() as session,
-            AnswerSources(self._loaded, self._environ) as sources,
-        ):
-            tables = PersonsTables(
-                session, store, sources, Asker(saved.author), "",
-                own_file=lambda name: own_file(self._loaded, saved, name),
-            )  # fmt: skip
+        files = partial(own_file, self._loaded, saved)
+        with self._store() as store, self._tables(store, Asker(saved.author), "", files) as tables:
             return make_saved(self._loaded, saved, tables)
 
     def rename(self, conversation_id: str, title: str, asker: Asker) -> None:
@@ -412,9 +407,21 @@ class Seeker:
         """Open what a conversation may read and do, for the length of a block."""
         with self._store() as store:
             now = _loaded_of(store, conversation_id, asker)
-            with self._asking() as session, AnswerSources(self._loaded, self._environ) as sources:
-                tables = PersonsTables(session, store, sources, asker, conversation_id)
+            files = partial(store.conversations.file, conversation_id)
+            with self._tables(store, asker, conversation_id, files) as tables:
                 yield store, SeekTools(self._loaded, self._environ, tables, self._made), now
+
+    @contextmanager
+    def _tables(
+        self,
+        store: "Store",
+        asker: Asker,
+        conversation_id: str,
+        own_file: Callable[[str], bytes | None],
+    ) -> Iterator[PersonsTables]:
+        """Open what somebody may read, for the length of a block."""
+        with self._asking() as session, AnswerSources(self._loaded, self._environ) as sources:
+            yield PersonsTables(session, store, sources, asker, conversation_id, own_file)
 
     def _add(self, store: "Store", now: Conversation, events: Sequence[NewEvent]) -> None:
         if events:

@@ -33,6 +33,7 @@ from pneuma_assets.core.seek.untrusted import outside
 from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.service.seek_files import OwnTable
 from pneuma_assets.core.service.seen import check_among, seen_tables
+from pneuma_assets.core.service.snippets import read_by_duckdb
 from pneuma_assets.core.sources.base import StatementRows
 from pneuma_assets.core.tables import source_of
 
@@ -76,7 +77,7 @@ def _size(made: Sequence[Made]) -> int:
 class PersonsTables:
     """The tables of a state as far as a person may read them (`Relations`).
 
-    `own_file` returns a person's own file, packed; None: those of the conversation.
+    `own_file` returns a person's own file, packed; None where there is none of its name.
     """
 
     session: "QuerySession"
@@ -84,7 +85,7 @@ class PersonsTables:
     sources: AnswerSources
     asker: Asker
     conversation_id: str
-    own_file: "Callable[[str], bytes | None] | None" = None
+    own_file: "Callable[[str], bytes | None]"
     _known: dict[str, AnswerTable] = field(default_factory=dict)
     _own: dict[str, OwnTable] = field(default_factory=dict)
 
@@ -135,10 +136,7 @@ class PersonsTables:
 
     def packed_file(self, name: str) -> bytes:
         """Return a person's own file, packed; raises `ConfigError` where it is not there."""
-        if self.own_file is not None:
-            data = self.own_file(name)
-        else:
-            data = self.store.conversations.file(self.conversation_id, name)
+        data = self.own_file(name)
         if data is None:
             raise ConfigError(f"there is no file {name!r} here; add it again")
         return data
@@ -311,17 +309,13 @@ def _told(
     return {**told, "columns": columns}
 
 
-_READING = {"csv": "read_csv", "tsv": "read_csv", "parquet": "read_parquet", "jsonl": "read_json"}
-
-
 _FORMATS = {"txt": "csv", "ndjson": "jsonl"}
 
 
 def _selected(place: str, format_: str) -> str:
     """Return what DuckDB selects from: a file, or a table of a database that is attached."""
-    quoted = place.replace("'", "''")
-    if format_ in _READING:
-        return f"{_READING[format_]}('{quoted}')"
+    if (read := read_by_duckdb(place, format_)) is not None:
+        return read
     parts = place.removesuffix(f".{format_}").split("/")[-2:]
     return ".".join('"{}"'.format(one.replace('"', '""')) for one in parts)
 

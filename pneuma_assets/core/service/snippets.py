@@ -63,11 +63,16 @@ def _snippets(
         yield "dagster", f"import dagster as dg\n\nkey = dg.AssetKey({key!r})"
 
 
+def read_by_duckdb(path: str, format: str) -> str | None:  # noqa: A002
+    """Return what DuckDB selects from to read a file; None where it reads no such files."""
+    literal = path.replace("'", "''")
+    return f"{_DUCKDB[format]}('{literal}')" if format in _DUCKDB else None
+
+
 def _of_file(file: str, name: str, format: str) -> Iterator[tuple[str, str]]:  # noqa: A002
     path = unescape(file)
-    if format in _DUCKDB:
-        literal = path.replace("'", "''")
-        yield "sql", f"SELECT * FROM {_DUCKDB[format]}('{literal}') LIMIT {_ROWS};"
+    if (read := read_by_duckdb(path, format)) is not None:
+        yield "sql", f"SELECT * FROM {read} LIMIT {_ROWS};"
     if format in _PANDAS:
         call = _PANDAS[format].format(path=repr(path), name=repr(name))
         yield "pandas", f"import pandas as pd\n\ntable = pd.{call}"

@@ -160,8 +160,7 @@ def act(
     act: Literal["undo", "accept", "cancel", "grant"],
 ) -> Talk:
     """Take a version back, accept the state, end a turn, or grant the budget once more."""
-    getattr(desk.seek, act)(conversation_id, asker)
-    return _talk(desk.seek.get(conversation_id, asker))
+    return _talk(getattr(desk.seek, act)(conversation_id, asker))
 
 
 @work.post(f"{_HERE}/tables", operation_id="make_tables", summary="Make T")

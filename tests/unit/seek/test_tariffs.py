@@ -2,9 +2,10 @@
 
 import pytest
 
-from pneuma_assets.core.seek.materialize import materialize, probe, run_queries, values_seen
-from pneuma_assets.core.seek.results import Severity
+from pneuma_assets.core.seek.materialize import materialize, probe, run_queries, tables_of
+from pneuma_assets.core.seek.results import BOUNDS, Severity
 from pneuma_assets.core.seek.skeptic.before import check
+from pneuma_assets.core.seek.skeptic.like_values import values_of
 from pneuma_assets.core.seek.state import read_state
 from tests.support.arrow_relations import ArrowRelations, texts
 
@@ -150,4 +151,5 @@ def test_probes_see_the_sources_alone():
         "SELECT country, count(*) FROM suppliers GROUP BY 1 ORDER BY 1", state(), RELATIONS
     )
     assert found.rows[0] == ("GERMANY", 1)
-    assert values_seen("tariffs", "new_rate", state(), RELATIONS) == ["12 %", "15 %", "9 %"]
+    tables = tables_of(state(), RELATIONS, BOUNDS)
+    assert values_of("tariffs", "new_rate", tables) == ["12 %", "15 %", "9 %"]
