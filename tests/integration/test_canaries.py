@@ -206,6 +206,7 @@ def test_an_endpoint_sees_no_value_unless_told_to(tmp_path, lake):
     assert told[:2] == ["narration", "privacy"]
 
 
+@pytest.mark.slow
 def test_what_is_hidden_later_leaves_with_the_next_run(tmp_path, lake):
     with recording_endpoint() as endpoint, reading_here():
         open_to_all = {
@@ -253,6 +254,7 @@ def pages(instance: dg.DagsterInstance) -> Iterator[object]:
         yield from instance.fetch_materializations(key, limit=1000).records
 
 
+@pytest.mark.slow
 def test_elasticsearch_holds_nothing_hidden(
     tmp_path, lake, elasticsearch_url, index_name, monkeypatch
 ):

@@ -36,6 +36,7 @@ def loaded():
     return load("float32")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "texts",
     [

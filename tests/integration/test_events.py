@@ -71,6 +71,7 @@ def walks(monkeypatch) -> list[str]:
     return seen
 
 
+@pytest.mark.slow
 def test_a_bucket_is_listed_when_its_queue_says_so_and_now_and_then(told, walks, monkeypatch):
     told.say(json.dumps({"Service": "Amazon S3", "Event": "s3:TestEvent"}))
     told.ticking.execute(told.asked())

@@ -13,6 +13,7 @@ from tests.unit.test_extras import BLOCKING
 pytestmark = pytest.mark.integration
 
 
+@pytest.mark.slow
 def test_a_default_installation_indexes_and_answers(tmp_path):
     (tmp_path / "lake").mkdir()
     table = tmp_path / "lake" / "penguins.csv"

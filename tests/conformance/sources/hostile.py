@@ -75,6 +75,7 @@ class HostileConformance(Conformance):
         kept = [row.mark for row in source.sample(ref, 5, 0)]
         assert source.sample(ref, 5, 0, kept) is None
 
+    @pytest.mark.slow
     def test_memory_does_not_grow_with_the_table(self, lake):
         """Of this process; the one that reads for others has a limit of its own."""
         if not self.memory_is_its_own:

@@ -12,17 +12,21 @@ QUESTION = "how much rain fell each month"
 
 
 @pytest.fixture(autouse=True)
-def indexed(here):
+def deployed(here):
     (here / "lake").mkdir()
     for name, text in (("rain", "month,rain\nmay,3\n"), ("snow", "month,snow\nmay,0\n")):
         (here / f"lake/{name}.csv").write_text(text, encoding="utf-8")
     source = {"type": "folder", "name": "lake", "path": "lake"}
     (here / "pneuma.yaml").write_text(json.dumps({"home": "home", "sources": [source]}))
+
+
+@pytest.fixture
+def indexed(deployed):
     with open_workspace() as workspace:
         run_indexing(workspace.loaded)
 
 
-def test_an_answer_from_confirming_it_to_forgetting_it(here):
+def test_an_answer_from_confirming_it_to_forgetting_it(here, indexed):
     assert "No answers confirmed" in succeeds("confirmed")
     assert fails(1, "bench", "run", "--confirmed").endswith("run: pneuma-assets confirm")
     (here / "q.sql").write_text("SELECT rain FROM rain")
@@ -65,7 +69,7 @@ def test_options_that_do_not_go_together(given, told):
     assert told in fails(2, *given)
 
 
-def test_a_table_that_is_not_there(here):
+def test_a_table_that_is_not_there(indexed):
     done = run("confirm", QUESTION, "lake/rian")
     assert done.exit_code == 1
     assert "did you mean lake/rain" in done.stderr

@@ -136,6 +136,7 @@ def test_a_failing_source_says_so_and_removes_nothing(opened):
     assert target.list_tables() == {"old/table": 1}
 
 
+@pytest.mark.slow
 def test_a_copy_is_compact(opened):
     source, target = opened("a"), opened("b")
     replace_blocks(source, LAKE)

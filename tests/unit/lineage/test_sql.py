@@ -91,8 +91,11 @@ HOSTILE = {
 }
 
 
+SLOW = [pytest.param(one, marks=pytest.mark.slow) for one in ("bigquery", "no such dialect")]
+
+
 @pytest.mark.parametrize("sql", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("dialect", ["postgres", "bigquery", "no such dialect"])
+@pytest.mark.parametrize("dialect", ["postgres", *SLOW])
 def test_hostile_sql_ends_with_tables_or_a_problem(sql, dialect):
     began = process_time()
     found = read(sql, dialect)

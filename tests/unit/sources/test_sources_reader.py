@@ -119,6 +119,7 @@ def test_a_reader_that_is_not_understood_did_not_crash(source, monkeypatch):
     _, people = source.list_tables().tables
     source.profile(people)
     monkeypatch.setattr(reader, "_RETURNED", {})
+    monkeypatch.setattr(reader, "_END_SECONDS", 0.1)
     with pytest.raises(TableReadError, match="sent what is no message") as caught:
         source.profile(people)
     assert "memory" not in str(caught.value)
@@ -220,7 +221,8 @@ def test_a_damaged_message_is_a_broken_reader(noise, place):
 @pytest.mark.parametrize(
     "message", [("ready", None), ("batch", b"garbage"), ("size", -1), ("size", 10**400)]
 )
-def test_a_message_that_says_nothing_ends_its_reader_alone(source, message):
+def test_a_message_that_says_nothing_ends_its_reader_alone(source, message, monkeypatch):
+    monkeypatch.setattr(reader, "_END_SECONDS", 0.1)
     numbers, _ = source.list_tables().tables
     broken = source._started()
     sent = SimpleNamespace(

@@ -60,6 +60,9 @@ logger = logging.getLogger(__name__)
 START_SECONDS = 300.0
 """A process that has not begun by then never will; a busy machine takes seconds."""
 
+_END_SECONDS = 5.0
+"""For a process that closed its pipe to be gone; a busy machine takes some of it."""
+
 _MODULE = "pneuma_assets.core.sources.isolation.reader_process"
 _ANSWER_BYTES = 1 << 30
 _LAST_BYTES = 20_000
@@ -216,7 +219,7 @@ class Reader:
 
     def _ended(self, error: Exception) -> NoReturn:
         try:
-            code = self._process.wait(5)
+            code = self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:  # it lives, and what it said is no message
             self.close()
             logger.warning("A reader was not understood: %s", _shown(str(error))[:_LINE_CHARACTERS])
