@@ -26,7 +26,7 @@ from tests.support.webserver import Webserver, environment, free_port, serving
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCS = ROOT / "docs" / "changes-from-outside.md"
+DOCS = ROOT / "docs" / "changes.md"
 LOCATION = "pneuma_assets.definitions"
 SELECTOR = {"repositoryLocationName": LOCATION, "repositoryName": "__repository__"}
 
