@@ -1,15 +1,21 @@
-"""Needs whose answers are computed: their states, the person made of rules, KramaBench's format."""
+"""Needs whose answers are computed: their states, people made of rules or played, recordings."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from vcr.errors import CannotOverwriteExistingCassetteException
 
+from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.seek.state import read_state
 from pneuma_bench.experiments.seek import deploy
 from pneuma_bench.seek.kramabench import files_of, read_tasks
 from pneuma_bench.seek.levels import ASKER, MOST_TURNS, replayed, talked
 from pneuma_bench.seek.needs import MOST_OF_WAREHOUSE, Need, chosen, read_needs, same
+from pneuma_bench.seek.recorded import recorded
+from pneuma_bench.seek.simulated import pasted, simulated
 from tests.support import seek_lake
 from tests.support.scripted_model import act, say, scripted_model
 
@@ -42,16 +48,104 @@ def test_a_person_made_of_rules_accepts_the_right_rows_alone(small, answer, is_r
         assert found.told[0] == "purchases of items"
 
 
+PROPOSED = [seek_lake.FOUND, seek_lake.CHANGE, say("Shall I?")]
+MADE = [act("materialize"), seek_lake.STEPS, act("run"), say()]
+COSTS = need(seek_lake.COST, [[seek_lake.EXPECTED]], measure="what new tariffs cost us in all")
+
+
+def ask(url):
+    model = OpenAIModel("m", url, api_key=None, key_variable="K", retries=0)
+    return model.converse([{"role": "user", "content": "new"}], {"type": "object"}, 10)
+
+
+def talked_at(small, url):
+    """Return what a person made of rules comes to with the model at an endpoint."""
+    with seek_lake.opened(small, seek_lake.model_at(url)) as workspace:
+        return talked(workspace, COSTS, lambda c, text: [*workspace.seek.say(c, text, ASKER)])
+
+
 def test_a_person_agrees_to_a_models_proposal_when_it_has_all(small):
-    script = [seek_lake.FOUND, seek_lake.CHANGE, say("Shall I?"), act("materialize")]
-    with (
-        scripted_model(*script, seek_lake.STEPS, act("run"), say()) as (endpoint, _),
-        seek_lake.opened(small, seek_lake.model_at(endpoint.url)) as workspace,
-    ):
-        wanted = need(seek_lake.COST, [[seek_lake.EXPECTED]])
-        found = talked(workspace, wanted, lambda c, text: [*workspace.seek.say(c, text, ASKER)])
+    with scripted_model(*PROPOSED, *MADE) as (endpoint, _):
+        found = talked_at(small, endpoint.url)
     assert (found.complete, found.answered) == (1, 2)
     assert found.told == ["purchases of items", "Yes, go ahead."]
+
+
+def test_a_recorded_conversation_is_replayed_without_its_endpoint(small, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    file = tmp_path / "kept/costs.yaml"
+    with scripted_model(*PROPOSED, *MADE) as (endpoint, _), recorded(file):
+        found = talked_at(small, endpoint.url)
+    assert set(endpoint.authorisations) == {"Bearer sk-of-nobody"}
+    kept = file.read_text()
+    assert re.match(r"recorded: '?20\d\d-\d\d-\d\d \d\d:\d\d UTC'?\nmodels:\n- m\n", kept)
+    assert not re.search("(?i)sk-of-nobody|bearer|127.0.0.1|cookie|user-agent", kept)
+    with recorded(file):
+        assert talked_at(small, "http://another.invalid/v1") == found
+        with pytest.raises(CannotOverwriteExistingCassetteException, match="body differs"):
+            ask(endpoint.url)
+    assert file.read_text() == kept
+
+
+def test_nothing_is_recorded_of_a_conversation_that_broke_off(tmp_path):
+    with (
+        scripted_model(say(), 500) as (endpoint, _),
+        pytest.raises(ModelError),
+        recorded(tmp_path / "costs.yaml"),
+    ):
+        [ask(endpoint.url) for _ in range(2)]
+    assert len(endpoint.requests) == 2
+    assert not [*tmp_path.iterdir()]
+
+
+def played(small, *lines):
+    """Return what comes of a script for the system and for the model that plays the person."""
+    with (
+        scripted_model(*lines) as (endpoint, script),
+        seek_lake.opened(small, seek_lake.model_at(endpoint.url)) as workspace,
+    ):
+        person = OpenAIModel("p", endpoint.url, api_key=None, key_variable="K")
+        return simulated(workspace, COSTS, person), script, endpoint
+
+
+def test_a_person_whom_a_model_plays_sees_the_state_and_says_when_it_is_reached(small):
+    agreed = {"message": "Go on, with the new one.", "agrees": True}
+    reached = {"message": "That is it.", "reached": True}
+    found, script, endpoint = played(small, *PROPOSED, agreed, *MADE, reached)
+    assert found.told == ["purchases of items", "Go on, with the new one."]
+    assert (found.reached, found.answered, found.unreadable) == (2, 2, 0)
+    assert not pasted(found.told, COSTS.question)
+    by_person = [one["model"] == "p" for one in endpoint.requests]
+    assert by_person == [False] * 3 + [True] + [False] * 4 + [True]
+    assert (found.system.read, found.system.written, found.person.read) == (700, 70, 200)
+    assert found.seconds > 0
+    told = [p for p, is_persons in zip(script.prompts, by_person, strict=True) if is_persons]
+    assert all(COSTS.question in one for one in told)
+    assert "Shall I?" in told[0]
+    assert "new_tariff" in told[0]
+    assert f"[[{seek_lake.EXPECTED}]]" in told[1]
+    assert sum(COSTS.question in one for one in script.prompts) == len(told)
+
+
+def test_a_person_who_never_gets_there_stops_after_the_last_turn(small):
+    found, *_ = played(small, *[say("What do you mean?"), "no JSON, but words"] * MOST_TURNS)
+    assert (len(found.told), found.reached, found.answered) == (MOST_TURNS, 0, 0)
+    assert found.unreadable == MOST_TURNS
+    assert found.told[1:] == ["no JSON, but words"] * (MOST_TURNS - 1)
+
+
+@pytest.mark.parametrize(
+    ("told", "is_pasted"),
+    [
+        ("Mean life expectancy, by continent, in 2007!", True),
+        ("I want the MEAN life expectancy by continent", True),
+        ("How long do people live, by continent?", False),
+        ("mean life expectancy, please", False),
+        ("", False),
+    ],
+)
+def test_a_question_is_given_away_by_half_of_its_word_triples(told, is_pasted):
+    assert pasted(["vague words", told], "mean life expectancy; by continent; in 2007") == is_pasted
 
 
 @pytest.mark.parametrize(

@@ -1,57 +1,80 @@
 """What conversations reach on needs whose answers are computed, a level of measuring each.
 
     python -m pneuma_bench.experiments.seek --keep FOLDER [--warehouse FOLDER] [--levels 0,1,2,3]
+    python -m pneuma_bench.experiments.seek --keep FOLDER --levels 5 --model FILE.gguf --small \
+        --minutes 40
     PNEUMA_SEEK_ENDPOINT=http://.../v1 python -m pneuma_bench.experiments.seek --keep FOLDER \
-        --levels 6 [--model NAME] [--needs life,rain]
+        --levels 6 --model NAME [--person NAME] [--recorded FOLDER]
 
 The lake is made (of the extra `demo`) and indexed in FOLDER where it is not there; without
 --warehouse the needs about it are left out. L0 replays right states, and wrong ones of which a rule
 has to tell; L2 lets a person made of rules speak with the pipeline without a model, which is the
-floor; L3 counts needed tables that are found. None of these says how well a model converges. L6 is
-L2 with a model behind an endpoint as the system; for L4 the variable names a proxy that records.
+floor; L3 counts needed tables that are found. None of these says how well a model converges. L5 is
+L2 with a model as the system: a file, which gets the short form of prompts, or one behind the
+endpoint. In L6 a model plays the person, too, as in section 4 of Pneuma-Seeker. L4 is either of
+them with --recorded: what the endpoint says to a need is kept in a file of its name in FOLDER, and
+replayed without a network where that is there.
 """
 
 import argparse
 import os
 import re
-from collections.abc import Callable, Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import yaml
 
 from pneuma_assets import Workspace, open_workspace
 from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.config.models import ModelConfig
+from pneuma_assets.core.models.base import ConversingModel
+from pneuma_assets.core.models.language.registry import open_language_model
+from pneuma_assets.core.seek.conversation import Kind, Spent
+from pneuma_assets.core.store.conversations import SavedEvent
 from pneuma_bench.seek.lake import build
 from pneuma_bench.seek.levels import ASKER, found_tables, replayed, talked
 from pneuma_bench.seek.needs import Need, read_needs
+from pneuma_bench.seek.simulated import pasted, simulated
 from tests.support.reading import reading_here
 from tests.support.stages import run_stages
 
 VARIABLE = "PNEUMA_SEEK_ENDPOINT"
 TESTS = Path(__file__).resolve().parents[3] / "tests/integration"
+SHORT = {"prompt_tokens": 1_500, "reply_tokens": 400}
+"""What is asked of a model on this machine at once."""
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keep", type=Path, required=True)
     parser.add_argument("--warehouse", type=Path)
     parser.add_argument("--levels", default="0,1,2,3")
-    parser.add_argument("--model", default="default")
+    parser.add_argument("--model", default="default", help="the endpoint's name, or a .gguf file")
+    parser.add_argument("--person", help="which model plays the person; --model, if not given")
     parser.add_argument("--needs", help="names, with commas; all, if not given")
-    options = parser.parse_args()
+    parser.add_argument("--small", action="store_true", help="needs of one table and one step")
+    parser.add_argument("--minutes", type=float, default=1e9, help="then no need is begun")
+    parser.add_argument("--recorded", type=Path, help="keeps what an endpoint says, and replays it")
+    options = parser.parse_args(arguments)
     levels, endpoint = options.levels.split(","), os.environ.get(VARIABLE, "")
-    if not endpoint and "6" in levels:
-        parser.error(f"level 6 needs an endpoint: set {VARIABLE}")
+    asks_model = bool({"5", "6"} & {*levels})
+    if asks_model and not endpoint and not options.model.endswith(".gguf"):
+        parser.error(f"these levels need a .gguf file, or an endpoint: set {VARIABLE}")
     file = deploy(options.keep.resolve(), options.warehouse)
     needs = read_needs(options.keep.resolve(), options.warehouse)
     chosen = options.needs.split(",") if options.needs else [one.name for one in needs]
-    if "6" in levels:
-        file = with_model(file, endpoint, options.model)
+    needs = [one for one in needs if one.name in chosen and (one.is_small or not options.small)]
+    if asks_model:
+        file = with_model(file, model_of(options.model, endpoint))
     with reading_here(), open_workspace(file) as workspace:
         print(f"{'':50}{'demo':>10}{'warehouse':>11}{'all':>10}")
         for level in levels:
-            LEVELS[level](workspace, [one for one in needs if one.name in chosen])
+            LEVELS[level](workspace, needs, options)
 
 
 def deploy(folder: Path, warehouse: Path | None) -> Path:
@@ -67,11 +90,18 @@ def deploy(folder: Path, warehouse: Path | None) -> Path:
     return file
 
 
-def with_model(file: Path, endpoint: str, model: str) -> Path:
-    chosen = {"model": model, "endpoint_url": endpoint, "send_values": True}
-    described = yaml.safe_load(file.read_text()) | {"seek": {"rows": 200, "model": chosen}}
+def model_of(model: str, endpoint: str) -> dict[str, Any]:
+    """Return the keys of a model: a file on this machine, or one behind the endpoint."""
+    if model.endswith(".gguf"):
+        return {"model": str(Path(model).resolve()), "device": "cpu"}
+    return {"model": model, "endpoint_url": endpoint, "send_values": True}
+
+
+def with_model(file: Path, model: dict[str, Any]) -> Path:
+    """Write the deployment with a model as the system beside the one without; returns where."""
+    seek = {"rows": 200, "model": model, **({} if "endpoint_url" in model else SHORT)}
     here = file.with_name("with_model.yaml")
-    here.write_text(yaml.safe_dump(described))
+    here.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | {"seek": seek}))
     return here
 
 
@@ -89,7 +119,7 @@ def names(what: str, needs: Sequence[Need], which: Sequence[bool]) -> None:
     print(what, ", ".join(n.name for n, ok in zip(needs, which, strict=True) if ok) or "none")
 
 
-def replay(workspace: Workspace, needs: Sequence[Need]) -> None:
+def replay(workspace: Workspace, needs: Sequence[Need], _: argparse.Namespace) -> None:
     right = [replayed(workspace, one)[0] for one in needs]
     line("L0 right state: the computed answer", needs, right)
     names("   not so:", needs, [not one for one in right])
@@ -106,29 +136,86 @@ def faults(*_: object) -> None:
     print(f"L1 faults: {count} tests in {', '.join(one.name for one in files)}; not run here")
 
 
-def without_model(workspace: Workspace, needs: Sequence[Need]) -> None:
-    converse(workspace, needs, "L2 no model", None)
+def without_model(workspace: Workspace, needs: Sequence[Need], options: argparse.Namespace) -> None:
+    converse(workspace, needs, options, "L2 no model", None)
 
 
-def by_endpoint(workspace: Workspace, needs: Sequence[Need]) -> None:
-    converse(workspace, needs, "L6 model", lambda c, text: [*workspace.seek.say(c, text, ASKER)])
+def by_model(workspace: Workspace, needs: Sequence[Need], options: argparse.Namespace) -> None:
+    def say(conversation: str, text: str) -> None:
+        said.extend(workspace.seek.say(conversation, text, ASKER))
+
+    said: list[SavedEvent] = []
+    converse(workspace, needs, options, "L5 model", say)
+    failed = Counter(one.data.get("failed") for one in said if one.kind == Kind.ACTION)
+    unread, all_ = failed["shape"], failed.total()
+    print(f"   {all_} actions, {unread} had another form, {all_ - unread - failed[None]} refused")
+    spent = sum((Spent(**one.data["spent"]) for one in said if "spent" in one.data), Spent())
+    prompts = sum(one.kind == Kind.ASSISTANT for one in said)
+    print(f"   {prompts} prompts of {spent.seconds / max(1, prompts):.1f} s;", end="")
+    print(f" {spent.read:,} tokens read, {spent.written:,} written")
 
 
 def converse(
-    workspace: Workspace, needs: Sequence[Need], what: str, say: Callable[[str, str], object] | None
+    workspace: Workspace,
+    needs: Sequence[Need],
+    options: argparse.Namespace,
+    what: str,
+    say: Callable[[str, str], None] | None,
 ) -> None:
-    found = [talked(workspace, one, say) for one in needs]
+    found = [talked(workspace, one, say) for one in tried(needs, options)]
+    needs = needs[: len(found)]
     line(f"{what}: T has all after the opening words", needs, [one.complete == 1 for one in found])
     line("   T has all within 15 turns", needs, [one.complete > 0 for one in found])
     line("   answer within 15 turns", needs, [one.answered > 0 for one in found])
     print("   median turns to it:", median([t.answered for t in found if t.answered] or [0]))
+    names("   tried:", needs, [True] * len(needs))
     names("   answered:", needs, [one.answered > 0 for one in found])
     names("   T has all, another answer:", needs, [t.complete > t.answered for t in found])
     for one, t in zip(needs, found, strict=True):
         print(f"   {one.name}: {t.error[:200]}\n" if t.error else "", end="")
 
 
-def retrieve(workspace: Workspace, needs: Sequence[Need]) -> None:
+def tried(needs: Sequence[Need], options: argparse.Namespace) -> Iterator[Need]:
+    """Yield needs as long as there is time, each within its recording where that is wanted."""
+    ends = time.monotonic() + 60 * options.minutes
+    for one in needs:
+        if time.monotonic() > ends:
+            return
+        with recording(options.recorded, one.name):
+            yield one
+
+
+def recording(folder: Path | None, name: str) -> AbstractContextManager[None]:
+    if folder is None:
+        return nullcontext()
+    from pneuma_bench.seek.recorded import recorded
+
+    return recorded(folder / f"{name}.yaml")
+
+
+def by_simulated(workspace: Workspace, needs: Sequence[Need], options: argparse.Namespace) -> None:
+    """Print what the paper's figures 4 and 5 and its tables 2 and 3 have, by their columns."""
+    config = ModelConfig(**model_of(options.person or options.model, os.environ.get(VARIABLE, "")))
+    person = open_language_model(config, options.keep, os.environ)
+    assert isinstance(person, ConversingModel)
+    found = [simulated(workspace, one, person) for one in tried(needs, options)]
+    person.close()
+    needs = needs[: len(found)]
+    gave = [pasted(t.told, one.question) for one, t in zip(needs, found, strict=True)]
+    reached = [t.reached > 0 and not away for t, away in zip(found, gave, strict=True)]
+    turns = [t.reached for t, ok in zip(found, reached, strict=True) if ok]
+    line("L6 the model that plays the person says: reached", needs, reached)
+    print("   median turns to it:", median(turns or [0]))
+    line("   not counted: it gave its question away", needs, gave)
+    line("   the computed answer was among the results", needs, [t.answered > 0 for t in found])
+    line("   tokens read by the system", needs, [t.system.read for t in found], ",.0f")
+    line("   written by the system", needs, [t.system.written for t in found], ",.0f")
+    line("   read by the person", needs, [t.person.read for t in found], ",.0f")
+    line("   seconds a prompt", needs, [t.seconds / len(t.told) for t in found], ".2f")
+    print("   what the person said had another form:", sum(t.unreadable for t in found))
+
+
+def retrieve(workspace: Workspace, needs: Sequence[Need], _: argparse.Namespace) -> None:
     found = [found_tables(workspace, one) for one in needs]
     for at, name in enumerate(("opening words", "one slot", "two slots", "all slots", "names")):
         last = {3: -2, 4: -1}.get(at)
@@ -137,7 +224,9 @@ def retrieve(workspace: Workspace, needs: Sequence[Need]) -> None:
         line("   in the first set", needs, [one[1] for one in shares], ".3f")
 
 
-LEVELS = {"0": replay, "1": faults, "2": without_model, "3": retrieve, "6": by_endpoint}
+LEVELS: dict[str, Callable[[Workspace, Sequence[Need], argparse.Namespace], None]] = {
+    "0": replay, "1": faults, "2": without_model, "3": retrieve, "5": by_model, "6": by_simulated
+}  # fmt: skip
 
 if __name__ == "__main__":
     main()

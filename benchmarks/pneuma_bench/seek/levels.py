@@ -51,7 +51,7 @@ def replayed(workspace: Workspace, need: Need, *, wrong: bool = False) -> tuple[
     seek.accept(begun, ASKER)
     cells = [event.cells or {} for kind in Kind if (event := now.shown(kind))]
     rules = {str(one["rule"]) for some in cells for one in some.get("findings", ())}
-    return _has_answer(now, need), rules
+    return has_answer(now, need), rules
 
 
 def talked(workspace: Workspace, need: Need, say: Callable[[str, str], None] | None) -> Talked:
@@ -86,7 +86,7 @@ def talked(workspace: Workspace, need: Need, say: Callable[[str, str], None] | N
             found.complete = found.complete or found.turns
         proposed = not lacking and not now.state.tables[0].steps
         right = not lacking and not proposed and _asked(workspace, need, now, found)
-        if right or _has_answer(now, need):
+        if right or has_answer(now, need):
             found.answered = found.turns
             return found
         if say and proposed:
@@ -100,7 +100,8 @@ def talked(workspace: Workspace, need: Need, say: Callable[[str, str], None] | N
     return found
 
 
-def _has_answer(now: Conversation, need: Need) -> bool:
+def has_answer(now: Conversation, need: Need) -> bool:
+    """Tell whether the computed answer is among the results that are shown."""
     event = now.shown(Kind.RESULT)
     rows = (event.cells or {})["rows"] if event else {}
     return any(same(one, need.answer) for one in rows.values())
@@ -115,7 +116,7 @@ def _asked(workspace: Workspace, need: Need, now: Conversation, found: Talked) -
     given = {**now.state.model_dump(mode="json", exclude_defaults=True), "queries": [query]}
     try:
         workspace.seek.edit(now.conversation_id, given, ASKER)
-        return _has_answer(workspace.seek.run(now.conversation_id, ASKER), need)
+        return has_answer(workspace.seek.run(now.conversation_id, ASKER), need)
     except PneumaError as error:
         found.error = str(error)
         return False

@@ -47,6 +47,17 @@ class Need:
         """Whether there is a wrong state for it that a rule has to find."""
         return "wrong" in self.said
 
+    @property
+    def is_small(self) -> bool:
+        """Whether one step makes its table of one table or family."""
+        steps = self.said["steps"]
+        return len(self.of) == 1 and (isinstance(steps, str) or len(steps) == 1)
+
+    @property
+    def question(self) -> str:
+        """All that a person knows of it, which whoever plays them must not give away at once."""
+        return "; ".join(self.told[slot] for slot in SLOTS if slot in self.told)
+
     def state(self, *, wrong: bool = False) -> dict[str, Any]:
         """Return the state that meets it, or that which falls into its trap."""
         said = {**self.said, **(self.said["wrong"] if wrong else {})}
