@@ -12,6 +12,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from pneuma_assets.core.config.web import WebConfig
+from pneuma_assets.web.authentication import local_asker
 from tests.support.served_home import local_app
 
 CHECKS = (
@@ -21,6 +22,7 @@ CHECKS = (
     response_headers_conformance,
     response_schema_conformance,
 )
+EXAMPLES = 300
 HOST = {"Host": "localhost"}
 BOUNDS = {
     "deadline": None,
@@ -30,32 +32,41 @@ BOUNDS = {
 }
 
 
-@pytest.fixture(scope="module")
-def described(deployment):
-    app = local_app(deployment, WebConfig(requests_per_minute=1_000_000))
-    return schemathesis.openapi.from_asgi("/api/v1/openapi.json", app, headers=HOST)
+@pytest.fixture
+def served(deployment):
+    """An app of each test's own: schemathesis ends its lifespan with the test, for good."""
+    return local_app(deployment, WebConfig(requests_per_minute=1_000_000))
 
 
-def check_all(described, examples: int) -> None:
-    """Make up requests to every route, in the order of the description."""
+def checked_of(begun: str):
+    """What is done with a request; one about a conversation is about this one."""
+
+    def check(case) -> None:
+        if "conversation_id" in case.path_parameters:
+            case.path_parameters["conversation_id"] = begun
+        case.call_and_validate(checks=CHECKS, headers=HOST)
+
+    return check
+
+
+def check_all(served, examples: int) -> None:
+    """Make up requests to every route, in the order of the description; of conversations to one."""
+    described = schemathesis.openapi.from_asgi("/api/v1/openapi.json", served, headers=HOST)
     for found in described.get_all_operations():
         operation = found.ok()
+        begun = served.state.desk.seek.start(local_asker()).conversation_id
 
-        @given(case=operation.as_strategy())
-        @settings(max_examples=examples, **BOUNDS)
-        def check(case):
-            case.call_and_validate(checks=CHECKS, headers=HOST)
-
-        check()
+        check = settings(max_examples=examples, **BOUNDS)(checked_of(begun))
+        given(case=operation.as_strategy())(check)()
 
 
-def test_every_answer_is_as_it_is_described(described):
-    check_all(described, 8)
+def test_every_answer_is_as_it_is_described(served):
+    check_all(served, 8)
 
 
 @pytest.mark.slow
-def test_every_answer_is_as_it_is_described_at_length(described):
-    check_all(described, 300)
+def test_every_answer_is_as_it_is_described_at_length(served):
+    check_all(served, EXAMPLES)
 
 
 def test_every_route_says_what_it_is_and_shows_an_example(client):
