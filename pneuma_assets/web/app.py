@@ -89,7 +89,7 @@ def _add_doors(app: FastAPI) -> None:
     if installed("mcp"):
         from pneuma_assets.mcp_server.http import tools_over_http
 
-        tools = tools_over_http(app.state.desk, app.state.settings.allowed_origins)
+        tools = tools_over_http(app.state.desk)
         app.router.routes.extend(tools.routes)
         app.state.mounted.append(tools)
 
@@ -103,6 +103,7 @@ def _add_middleware(app: FastAPI) -> None:
         authentication=state.authentication,
         metrics=state.metrics,
         per_minute=state.settings.requests_per_minute,
+        origins=state.settings.allowed_origins,
     )
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     if state.settings.allowed_origins:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 from urllib.parse import quote
 
@@ -54,6 +54,7 @@ class Guard:
         authentication: Tells who asks.
         metrics: Counts.
         per_minute: Requests of one asker.
+        origins: Other sites whose pages may ask with a key or token.
     """
 
     def __init__(
@@ -63,9 +64,11 @@ class Guard:
         authentication: Authentication,
         metrics: Metrics,
         per_minute: int,
+        origins: Collection[str] = (),
     ) -> None:
         self.app, self._policy, self._authentication = app, policy, authentication
         self._metrics, self._rate = metrics, RateLimiter(per_minute)
+        self._origins = (None, *origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request that may be answered, and answer any other."""
@@ -140,10 +143,11 @@ class Guard:
         return caller
 
     def _check_origin(self, request: Request, caller: Caller | None) -> None:
-        """Refuse what another site's page has a browser do in the name of who is logged in."""
-        if request.method in _READING or (caller is not None and not caller.is_ambient):
-            return
+        """Refuse what another site's page has a browser do, unless it may and proves who asks."""
         origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+        is_proven = caller is not None and not caller.is_ambient
+        if request.method in _READING or (is_proven and origin in self._origins):
+            return
         own = request.headers.get("host")
         is_other = origin is not None and origin.partition("://")[2] != own
         if is_other or site not in (None, "same-origin", "none"):
