@@ -62,8 +62,8 @@ def create_app(
     state.desk, state.settings, state.policy = Workspace(loaded, environ), settings, policy
     state.authentication = Authentication(loaded, policy, environ)
     state.metrics = Metrics(settings, environ)
-    state.asking = WorkPool("asking", _ASKING, settings.request_seconds)
-    state.answering = WorkPool("answering", _ANSWERING, settings.answer_seconds)
+    state.asking = _pool("asking", _ASKING, settings.request_seconds, policy)
+    state.answering = _pool("answering", _ANSWERING, settings.answer_seconds, policy)
     state.readiness = health.Readiness(state.desk, state.asking)
     state.mounted = []
     for router in (*routers(), health.router, login.router):
@@ -79,6 +79,11 @@ def app_from_environment() -> FastAPI:
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("pneuma_assets").setLevel(logging.INFO)
     return create_app(load_deployment(), Policy.from_environ(os.environ))
+
+
+def _pool(name: str, threads: int, seconds: float, policy: Policy) -> WorkPool:
+    """Return threads, of which one of several askers holds half at most."""
+    return WorkPool(name, threads, seconds, threads if policy.is_local else threads // 2)
 
 
 def _add_doors(app: FastAPI) -> None:

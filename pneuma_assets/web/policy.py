@@ -23,7 +23,11 @@ SERVER: Final[Mapping[str, Any]] = {
     "server_header": False,
     "timeout_graceful_shutdown": 5,
 }
-"""How uvicorn runs the app."""
+"""How uvicorn runs the app.
+
+It ends no connection that sends nothing, and `limit_concurrency` would count those: a few idle ones
+would have everybody refused. A proxy ends them (docs/web.md).
+"""
 
 _LEAST_SECRET = 32
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")

@@ -9,16 +9,26 @@ import contextvars
 import inspect
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from fastapi.routing import APIRoute
 from starlette.requests import Request
 
+from pneuma_assets.web.authentication import CURRENT_ASKER
 from pneuma_assets.web.problems import RefusedError
 
 T = TypeVar("T")
 
 _WAITING_PER_THREAD = 16
+
+
+class _Asker:
+    """What one asker has in a pool: so many requests, and turns in which work of theirs runs."""
+
+    def __init__(self, at_once: int) -> None:
+        self.requests, self.turns = 0, asyncio.Semaphore(at_once)
 
 
 class WorkPool:
@@ -28,44 +38,56 @@ class WorkPool:
         name: Of its threads.
         threads: How many run at once.
         seconds: How long a request waits for its work.
+        of_one: How many of the threads work for one asker at most, so that others find some.
     """
 
-    def __init__(self, name: str, threads: int, seconds: float) -> None:
+    def __init__(self, name: str, threads: int, seconds: float, of_one: int) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=f"pneuma-{name}")
-        self._most, self._seconds = threads * (1 + _WAITING_PER_THREAD), seconds
-        self.held = 0
+        self._most, self._seconds, self._of_one = threads, seconds, of_one
+        self._askers: WeakValueDictionary[str, _Asker] = WeakValueDictionary()
+        self._requests = 0
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Return what the work returns.
+        """Return what the work returns, for who asks in this request.
 
         Raises:
             RefusedError: Too much is waiting, or it took too long.
         """
-        if self.held >= self._most:
+        asker = CURRENT_ASKER.get()
+        mine = self._askers.setdefault("" if asker is None else asker.name, _Asker(self._of_one))
+        places = 1 + _WAITING_PER_THREAD
+        if self._requests >= self._most * places or mine.requests >= self._of_one * places:
             raise RefusedError(
                 503, "busy", "Too many ask at once; ask again.", {"Retry-After": "1"}
             )
-        self.held += 1
-        future = asyncio.get_running_loop().run_in_executor(
-            self._threads, contextvars.copy_context().run, work
-        )
-        future.add_done_callback(self._release)
-        done, _ = await asyncio.wait([future], timeout=self._seconds)
-        if not done:
-            future.cancel()
-            raise RefusedError(
-                503, "too-slow", "This took too long and was given up; ask for less."
-            )
-        return future.result()
+        self._requests, mine.requests = self._requests + 1, mine.requests + 1
+        begun = None
+        try:
+            async with asyncio.timeout(self._seconds) as bound:
+                await mine.turns.acquire()
+                begun = self._threads.submit(contextvars.copy_context().run, work)
+                ended = asyncio.wrap_future(begun)
+                ended.add_done_callback(partial(_ended, mine))
+                return await asyncio.shield(ended)
+        except TimeoutError as error:
+            if not bound.expired():
+                raise
+            if begun is not None:
+                begun.cancel()  # which does nothing where it runs already
+            told = "This took too long and was given up; ask for less."
+            raise RefusedError(503, "too-slow", told) from error
+        finally:
+            self._requests, mine.requests = self._requests - 1, mine.requests - 1
 
     def close(self) -> None:
         """Take no more work, and wait for none."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _release(self, future: "asyncio.Future[Any]") -> None:
-        self.held -= 1
-        if not future.cancelled():
-            future.exception()  # seen, also where nobody waits for it any more
+
+def _ended(mine: _Asker, future: "asyncio.Future[Any]") -> None:
+    mine.turns.release()
+    if not future.cancelled():
+        future.exception()  # seen, also where nobody waits for it any more
 
 
 class PooledRoute(APIRoute):

@@ -7,7 +7,9 @@ import time
 import pytest
 from starlette.requests import ClientDisconnect
 
+from pneuma_assets.core.access import Asker
 from pneuma_assets.web import limits
+from pneuma_assets.web.authentication import CURRENT_ASKER
 from pneuma_assets.web.limits import MOST_BODY_BYTES, RateLimiter, read_body
 from pneuma_assets.web.pool import WorkPool
 from pneuma_assets.web.problems import RefusedError
@@ -86,7 +88,7 @@ def test_work_that_takes_too_long_is_given_up_and_keeps_its_thread():
     ended, running = threading.Event(), []
 
     async def ask():
-        pool = WorkPool("test", 2, 0.1)
+        pool = WorkPool("test", 2, 0.1, 2)
         given_up = [pool.run(lambda: (running.append(1), ended.wait(30))) for _ in range(6)]
         results = await asyncio.gather(*given_up, return_exceptions=True)
         assert [one.problem.status for one in results] == [503] * 6
@@ -106,7 +108,7 @@ def test_of_more_than_may_wait_the_rest_is_refused_at_once():
     ended = threading.Event()
 
     async def ask():
-        pool = WorkPool("test", 1, 30.0)
+        pool = WorkPool("test", 1, 30.0, 1)
         asked = [asyncio.ensure_future(pool.run(ended.wait)) for _ in range(17)]
         await asyncio.sleep(0)
         begun = time.monotonic()
@@ -122,7 +124,41 @@ def test_of_more_than_may_wait_the_rest_is_refused_at_once():
 
 def test_what_work_raises_is_raised():
     async def ask():
-        await WorkPool("test", 1, 30.0).run(lambda: 1 / 0)
+        await WorkPool("test", 1, 30.0, 1).run(lambda: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
         asyncio.run(ask())
+
+
+def test_one_asker_leaves_threads_and_places_to_others():
+    ended = threading.Event()
+
+    async def asked_by(name, work):
+        CURRENT_ASKER.set(Asker(name))
+        return await pool.run(work)
+
+    async def ask():
+        many = [asyncio.create_task(asked_by("ana", ended.wait)) for _ in range(18)]
+        assert await asyncio.create_task(asked_by("bob", lambda: "answered")) == "answered"
+        ended.set()
+        return await asyncio.gather(*many, return_exceptions=True)
+
+    pool = WorkPool("test", 2, 30.0, 1)
+    *answered, refused = asyncio.run(ask())
+    assert answered == [True] * 17
+    assert (refused.problem.status, refused.problem.headers) == (503, {"Retry-After": "1"})
+
+
+def test_what_is_given_up_still_counts_for_its_asker():
+    """Else who asks again and again would hold all threads in time."""
+    ended, running = threading.Event(), []
+
+    async def ask():
+        pool = WorkPool("test", 2, 0.1, 1)
+        for _ in range(3):
+            with pytest.raises(RefusedError):
+                await pool.run(lambda: (running.append(1), ended.wait(30)))
+        ended.set()
+
+    asyncio.run(ask())
+    assert len(running) == 1
