@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from functools import partial
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
@@ -100,9 +101,9 @@ async def metrics(request: Request) -> Response:
 
 
 def warm_up(desk: Workspace) -> None:
-    """Open what the first question would open."""
-    try:
-        desk.query_engine()
-        desk.browse(limit=1)
-    except PneumaError as error:
-        logger.warning("nothing can be asked yet: %s", error)
+    """Open what the first question and the first letters typed would open, each if it can be."""
+    for open_it in (partial(desk.suggest, "a"), desk.query_engine):
+        try:
+            open_it()
+        except PneumaError as error:
+            logger.warning("not all can be asked yet: %s", error)
