@@ -16,6 +16,7 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
 
 from pneuma_assets.core.errors import ConfigError, PneumaError, QueryError, SecretMissingError
+from pneuma_assets.core.text.findings import readable
 from pneuma_assets.core.text.safe import one_line
 from pneuma_assets.mcp_server.results import FoundTables, Result, json_for_models
 from pneuma_assets.mcp_server.tools import TOOLS
@@ -76,13 +77,8 @@ class _Server(MCPServer):
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
-            wrong = [
-                f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
-                for one in error.__cause__.errors(include_url=False, include_input=False)
-            ]
-            raise ToolError(
-                one_line(f"Wrong arguments of {name}: {'; '.join(wrong)}", 500)
-            ) from None
+            wrong = "; ".join(map(str, readable(error.__cause__.errors())))
+            raise ToolError(one_line(f"Wrong arguments of {name}: {wrong}", 500)) from None
 
 
 def _tool(call: Callable[..., Result], desk: "Workspace", asker_of: AskerOf) -> Tool:

@@ -23,10 +23,11 @@ from pneuma_assets.core.errors import (
     SqlRefusedError,
     StateError,
 )
-from pneuma_assets.core.seek.conversation import NothingToUndoError
+from pneuma_assets.core.seek.conversation import NothingToUndoError, UnknownConversationError
 from pneuma_assets.core.seek.results import StepFailedError
 from pneuma_assets.core.seek.state import StateInvalidError
 from pneuma_assets.core.store.conversations import ConversationChangedError
+from pneuma_assets.core.text.findings import readable
 
 logger = logging.getLogger(__name__)
 
@@ -80,6 +81,7 @@ class RefusedError(Exception):
 
 _AWAY = "tell who operates this server; its log says why"
 _BY_KIND: Sequence[tuple[type[PneumaError], int, str, str]] = (
+    (UnknownConversationError, 404, "unknown", ""),
     (QueryError, 422, "question", ""),
     (SecretMissingError, 503, "not-set-up", f"A part of this is not set up; {_AWAY}."),
     (ConfigError, 404, "unknown", ""),
@@ -109,17 +111,15 @@ def problem_of(error: Exception) -> Problem:
         if isinstance(error, kind):
             if said:
                 logger.warning("%s: %s", code, error)
-            return Problem(status, said or error.told, code)
+            return Problem(status, error.elsewhere or said or str(error), code)
     logger.error("a request failed", exc_info=error)
     return Problem(500, f"This failed unexpectedly; {_AWAY}.", "failed")
 
 
 def _invalid(error: RequestValidationError) -> Problem:
     """Say what is wrong with which part, without repeating what was given."""
-    errors = tuple(
-        {"where": ".".join(str(part) for part in one["loc"])[:200], "what": one["msg"][:500]}
-        for one in error.errors()[:20]
-    )
+    found = readable(error.errors()[:20], "the request")
+    errors = tuple({"where": one.where[:200], "what": one.what[:500]} for one in found)
     first = f"{errors[0]['where']}: {errors[0]['what']}" if errors else "is not as it should be"
     return Problem(422, first, "invalid", errors)
 

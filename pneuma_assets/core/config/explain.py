@@ -11,6 +11,7 @@ from pneuma_assets.core.config.section import Section, may_hold_secret, section_
 from pneuma_assets.core.config.source_kinds import section_of
 from pneuma_assets.core.config.yaml_file import YamlFile
 from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.text.findings import phrased
 from pneuma_assets.core.text.suggest import nearest
 
 MAX_LINES = 20
@@ -93,8 +94,7 @@ def _message(finding: Any, keys: Path, model: type[BaseModel], *, secret: bool) 
 
 def _out_of_range(key: str, message: str, value: object) -> str:
     """Phrase a finding about a value of the right type."""
-    message = message.partition(", unable to parse")[0].replace("valid integer", "whole number")
-    message = message.removeprefix("Value error, ").replace("Input should be", "must be")
+    message = phrased(message)
     if message.startswith(key) or message.startswith("sources["):
         return message
     if value is None or isinstance(value, dict | list | BaseModel):

@@ -15,7 +15,7 @@ from itertools import accumulate, islice
 from math import isfinite
 from typing import Any
 
-from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.errors import PneumaError, QueryError
 from pneuma_assets.core.seek.results import Made, QueryResult
 from pneuma_assets.core.seek.state import State, read_state
 from pneuma_assets.core.store.conversations import NewEvent, SavedConversation, SavedEvent
@@ -319,6 +319,10 @@ def edited(conversation: Conversation, given: str | Mapping[str, Any], by: str) 
     """
     state = read_state(given if isinstance(given, str) else dict(given))
     return None if state == conversation.state else state_event(state, by, "edited by hand")
+
+
+class UnknownConversationError(QueryError):
+    """There is no such conversation, or it is another person's: told in the same words."""
 
 
 class NothingToUndoError(PneumaError):

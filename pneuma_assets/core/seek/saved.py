@@ -22,6 +22,7 @@ from pneuma_assets.core.config.yaml_file import read_yaml
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.seek.results import Finding, QueryResult
 from pneuma_assets.core.seek.state import State, StateInvalidError, check_state
+from pneuma_assets.core.text.findings import readable
 
 SavedName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 """Of a file, and of what it is called in Dagster."""
@@ -101,9 +102,7 @@ def checked(given: object, where: str) -> SavedTables:
         saved = SavedTables.model_validate(given)
         check_state(saved.state)
     except ValidationError as error:
-        first = error.errors(include_input=False)[0]
-        key = ".".join(map(str, first["loc"])) or "it"
-        raise ConfigError(f"{where}: {key}: {first['msg']}") from None
+        raise ConfigError(f"{where}: {readable(error.errors()[:1])[0]}") from None
     except StateInvalidError as error:
         raise ConfigError(f"{where}: {str(error).splitlines()[0]}") from error
     return saved

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.text.findings import readable
 
 MOST_BYTES = 200_000
 """Of a state as JSON."""
@@ -177,10 +178,8 @@ def read_state(given: str | dict[str, Any]) -> State:
     try:
         state = State.model_validate_json(text)
     except ValidationError as error:
-        findings = (
-            f"{'.'.join(map(str, one['loc'])) or 'state'}: {one['msg']}" for one in error.errors()
-        )
-        raise StateInvalidError("\n".join(list(findings)[:20])) from None
+        findings = readable(error.errors()[:20], "state")
+        raise StateInvalidError("\n".join(map(str, findings))) from None
     check_state(state)
     return state
 

@@ -21,6 +21,7 @@ from pneuma_assets.core.seek.conductor import Conductor
 from pneuma_assets.core.seek.conversation import (
     Conversation,
     Kind,
+    UnknownConversationError,
     agrees,
     closing,
     edited,
@@ -67,9 +68,9 @@ def check_message(text: str) -> None:
 class Seeker:
     """The conversations of a deployment; `Workspace.seek`.
 
-    Methods that take an `asker` know that person's conversations alone, and raise `QueryError`
-    where there is no such one; those that change one raise `ConversationChangedError` where
-    something else happened in it meanwhile.
+    Methods that take an `asker` know that person's conversations alone, and raise
+    `UnknownConversationError` where there is no such one; those that change one raise
+    `ConversationChangedError` where something else happened in it meanwhile.
 
     Args:
         loaded: The deployment.
@@ -433,7 +434,8 @@ def _loaded_of(store: "Store", conversation_id: str, asker: Asker) -> Conversati
     check_text("the conversation", conversation_id, QueryError)
     saved = store.conversations.find(conversation_id)
     if saved is None or saved.author != asker.name:
-        raise QueryError(f"There is no conversation {conversation_id[:40]!r} of yours.")
+        told = f"There is no conversation {conversation_id[:40]!r} of yours."
+        raise UnknownConversationError(told)
     found = Conversation(saved, tuple(store.conversations.events(conversation_id)))
     if asker.readers is None or not revoked(found, seen_tables(store, asker.readers)):
         return found

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.seek.state import difference
 from pneuma_assets.core.store.conversations import SavedEvent
-from pneuma_assets.web.pages.conversations import Id, back_to, get_conversation, show, tried
+from pneuma_assets.web.pages.conversations import Id, back_to, show, tried
 from pneuma_assets.web.pages.page import Page, ThePage
 from pneuma_assets.web.pool import AnswerRoute, PooledRoute, WorkPool
 from pneuma_assets.web.problems import RefusedError, problem_of
@@ -111,7 +111,7 @@ def query(
     seek, sql = page.desk.seek, sql.replace("\r\n", "\n")
 
     def edit_and_run() -> None:
-        state = get_conversation(page, conversation_id).state
+        state = seek.get(conversation_id, page.asker).state
         queries = [
             one.model_copy(update={"sql": sql}) if one.name == name else one
             for one in state.queries
@@ -140,7 +140,7 @@ def edit(
     """Put what a person wrote in the place of the state that they saw; nothing of it is lost."""
 
     def replace_state() -> None:
-        now = get_conversation(page, conversation_id)
+        now = page.desk.seek.get(conversation_id, page.asker)
         if now.version.number != version:
             seen = now.versions[min(version, len(now.versions) - 1)].state
             lines = "\n".join(difference(seen, now.state))
@@ -156,15 +156,16 @@ def confirm(
     page: ThePage, conversation_id: Id, text: Annotated[str, Form(max_length=1_000)]
 ) -> Response:
     """Confirm an assumption."""
+    seek = page.desk.seek
 
     def confirm_it() -> None:
-        state = get_conversation(page, conversation_id).state
+        state = seek.get(conversation_id, page.asker).state
         assumed = (
             one.model_copy(update={"confirmed": one.confirmed or one.text == text})
             for one in state.assumptions
         )
         given = state.model_copy(update={"assumptions": tuple(assumed)})
-        page.desk.seek.edit(conversation_id, given.to_json(), page.asker)
+        seek.edit(conversation_id, given.to_json(), page.asker)
 
     return tried(page, conversation_id, confirm_it)
 
@@ -181,6 +182,5 @@ def rename(
 @router.post("/{conversation_id}/delete")
 def delete(page: ThePage, conversation_id: Id) -> Response:
     """Forget it."""
-    get_conversation(page, conversation_id)
     page.desk.seek.delete(conversation_id, page.asker)
     return RedirectResponse("/seek?done=conversation-deleted", 303)

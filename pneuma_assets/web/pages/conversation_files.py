@@ -8,7 +8,7 @@ from fastapi.responses import Response
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.web.export import file_of
 from pneuma_assets.web.pages.conversation_view import text_of
-from pneuma_assets.web.pages.conversations import Id, get_conversation, tried
+from pneuma_assets.web.pages.conversations import Id, tried
 from pneuma_assets.web.pages.page import ThePage
 from pneuma_assets.web.pool import AnswerRoute
 
@@ -38,7 +38,6 @@ def table_file(
     format: Format = "csv",  # noqa: A002
 ) -> Response:
     """Return the rows of a table of T, which is made where it is not there."""
-    get_conversation(page, conversation_id)
     made = page.desk.seek.tables(conversation_id, page.asker)
     if name not in made:
         raise QueryError("There is no such table in this conversation.")
@@ -48,7 +47,6 @@ def table_file(
 @router.get("/script")
 def script_file(page: ThePage, conversation_id: Id) -> Response:
     """Return the script that makes T and the results of Q without a model."""
-    get_conversation(page, conversation_id)
     script = page.desk.seek.script(conversation_id, page.asker)
     return _attached(script, "conversation.py", "text/x-python")
 
@@ -56,7 +54,7 @@ def script_file(page: ThePage, conversation_id: Id) -> Response:
 @router.get("/state")
 def state_file(page: ThePage, conversation_id: Id) -> Response:
     """Return the state as JSON."""
-    text = text_of(get_conversation(page, conversation_id).state)
+    text = text_of(page.desk.seek.get(conversation_id, page.asker).state)
     return _attached(text, "state.json", "application/json")
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from pneuma_assets.core.errors import PneumaError, QueryError
-from pneuma_assets.core.seek.conversation import Conversation, Kind
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.seek.conversation import Kind
 from pneuma_assets.core.service.describe import moment
 from pneuma_assets.web.pages.conversation_view import entries_of, findings_of, results_of, text_of
 from pneuma_assets.web.pages.page import Page, ThePage
@@ -59,14 +59,6 @@ def conversation_page(page: ThePage, conversation_id: Id) -> HTMLResponse:
     return show(page, conversation_id)
 
 
-def get_conversation(page: Page, conversation_id: str) -> Conversation:
-    """Return a conversation of who asks; another's is as absent as one that never was."""
-    try:
-        return page.desk.seek.get(conversation_id, page.asker)
-    except QueryError as error:
-        raise RefusedError(404, "unknown", str(error)) from error
-
-
 def back_to(conversation_id: str, done: str = "") -> RedirectResponse:
     """Return to the page of a conversation, which then says what was done."""
     return RedirectResponse(f"/seek/{conversation_id}{f'?done={done}' if done else ''}", 303)
@@ -84,7 +76,6 @@ def tried(
         done: A word of `DONE`.
         kept: What the person wrote, to be shown again where it was not taken.
     """
-    get_conversation(page, conversation_id)
     try:
         what()
     except (PneumaError, RefusedError) as error:
@@ -102,7 +93,7 @@ def show(
     drafts: dict[str, str] | None = None,
 ) -> HTMLResponse:
     """Return the page of a conversation, perhaps with what was not done, and what was written."""
-    now = get_conversation(page, conversation_id)
+    now = page.desk.seek.get(conversation_id, page.asker)
     made, ran = now.shown(Kind.MADE), now.shown(Kind.RESULT)
     quiet = time.time() - now.events[-1].at if now.events else 0.0
     response = page.render(

@@ -133,9 +133,9 @@ def test_an_unknown_table_is_told_with_its_neighbours(call, tool):
     [
         ("find_tables", {"question": " ?! "}, "The question has no words"),
         ("find_tables", {"question": "a" * 10_001}, "ask in at most 10,000"),
-        ("find_tables", {}, "Wrong arguments of find_tables: question: Field required"),
-        ("find_tables", {"question": ["a"]}, "question: Input should be a valid string"),
-        ("find_groups", {"question": "a", "limit": "many"}, "limit: Input should be a valid int"),
+        ("find_tables", {}, "Wrong arguments of find_tables: question: is missing"),
+        ("find_tables", {"question": ["a"]}, "question: must be a text"),
+        ("find_groups", {"question": "a", "limit": "many"}, "limit: must be a whole number"),
         ("lineage", {"table": "lake/orders", "direction": "up"}, "'upstream', 'downstream'"),
         ("drop_table", {"table": "lake/orders"}, "Unknown tool: drop_table"),
     ],

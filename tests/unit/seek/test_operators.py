@@ -193,7 +193,7 @@ def test_a_cell_of_several_values_is_an_error_unless_it_is_said_what_becomes_of_
 
 BAD = [
     ({"operator": "merge"}, "unknown operator 'merge'"),
-    ({"operator": "join", "options": {}}, "joins: Field required"),
+    ({"operator": "join", "options": {}}, "joins: is missing"),
     (join(other="nothing"), "has to read the second"),
     (join(columns=["shop", "id"]), "give as many of each"),
     (join(columns=["shp"]), "did you mean 'shop'"),

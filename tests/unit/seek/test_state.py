@@ -60,7 +60,7 @@ def test_it_is_read_and_written_alike():
 
 BAD = {
     "no JSON": ("{", "state: Invalid JSON"),
-    "unknown key": ({"tabels": []}, "tabels: Extra inputs"),
+    "unknown key": ({"tabels": []}, "tabels: is not known"),
     "no identifier": (changed("tables", 0, "name", value="a b"), "tables.0.name"),
     "a quote": (changed("sources", 0, "name", value='a"b'), "sources.0.name"),
     "no such type": (changed("tables", 0, "columns", 0, "type", value="money"), "columns.0.type"),
@@ -99,7 +99,7 @@ BAD = {
         "other is no source",
     ),
     "too large": ({"questions": ["x" * 900] * 400}, f"larger than {MOST_BYTES:,} bytes"),
-    "too many": ({"questions": ["x"] * 51}, "questions: Tuple should have at most 50"),
+    "too many": ({"questions": ["x"] * 51}, "questions: must have at most 50"),
 }
 
 

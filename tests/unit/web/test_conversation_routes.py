@@ -71,7 +71,8 @@ def test_a_conversation_is_listed_renamed_and_deleted(client, begun):
     listed = done(client.get(API))
     assert "Long rivers" in {one["title"] for one in listed["items"]}
     assert client.delete(begun).status_code == 204
-    assert client.get(begun).status_code == 422
+    assert client.get(begun).status_code == 404
+    assert client.get(f"/seek/{begun.rpartition('/')[2]}").status_code == 404
 
 
 WRONG = {

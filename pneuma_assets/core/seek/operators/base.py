@@ -13,6 +13,7 @@ from pneuma_assets.core.seek.operators.sql_text import Columns
 from pneuma_assets.core.seek.results import Finding, Severity, as_far_as_counted
 from pneuma_assets.core.seek.state import StateInvalidError, Step
 from pneuma_assets.core.seek.tables import Tables, results_of
+from pneuma_assets.core.text.findings import readable
 
 
 class Options(BaseModel):
@@ -62,10 +63,7 @@ class Operator:
         try:
             return self.model.model_validate(step.options).model_dump(mode="json")
         except ValidationError as error:
-            wrong = "; ".join(
-                f"{'.'.join(map(str, one['loc'])) or 'options'}: {one['msg']}"
-                for one in error.errors()[:10]
-            )
+            wrong = "; ".join(map(str, readable(error.errors()[:10], "options")))
             raise StateInvalidError(f"options of {self.name}: {wrong}") from None
 
     def shape(self, step: Step, tables: Tables) -> Sequence[str] | None:
