@@ -17,7 +17,7 @@ from pneuma_assets.core.service.catalog_types import (
     Listing,
     TableCard,
 )
-from pneuma_assets.core.text.suggest import check_names, check_number, check_text
+from pneuma_assets.core.text.suggest import check_known, check_names, check_number, check_text
 
 MOST_LISTED = 1_000
 """Tables of one part of a list."""
@@ -28,6 +28,8 @@ MOST_DAYS = 1_000_000
 
 _DAY_S = 86_400.0
 _MOST_TEXT = 200
+_SUGGESTED = 10
+"""Values that are named where none is like the one given."""
 _VALUES: Mapping[str, Callable[[TableCard], Sequence[str]]] = {
     "source": lambda card: (card.source,),
     "schema": lambda card: (card.schema,),
@@ -40,7 +42,7 @@ SORTS = ("name", "updated", "rows", "queries")
 
 def browse(view: View, facets: Facets, text: str, sort: str, offset: int, limit: int) -> Listing:
     """Return a part of the tables that an asker sees; see `Workspace.browse`."""
-    check_facets(facets)
+    check_facets(facets, view)
     check_text("the text", text, QueryError)
     if sort not in SORTS:
         raise QueryError(f"sort must be one of {', '.join(SORTS)}, not {sort!r}")
@@ -70,12 +72,21 @@ def _order(view: View, sort: str) -> Callable[[int], tuple[object, ...]]:
     return order
 
 
-def check_facets(facets: Facets) -> None:
-    """Raise `QueryError` unless facets are names, and an age in days."""
+def check_facets(facets: Facets, view: View) -> None:
+    """Raise `QueryError` unless facets are an age in days, and values of tables that an asker sees.
+
+    What hidden tables alone have is unknown in the same words as what none has.
+    """
     if not isinstance(facets, Facets):
         raise QueryError(f"facets must be Facets, not {type(facets).__name__}")
-    for name in ("sources", "schemas", "formats", "owners"):
-        check_names(f"{name} of facets", getattr(facets, name), QueryError)
+    for name, of_card in _VALUES.items():
+        wanted = getattr(facets, f"{name}s")
+        check_names(f"{name}s of facets", wanted, QueryError)
+        if wanted:
+            seen = (view.all.cards[place] for place in np.flatnonzero(view.seen))
+            known = {value for card in seen for value in of_card(card)}
+            some = ", ".join(sorted(known)[:_SUGGESTED])
+            check_known(name, wanted, known, QueryError, otherwise=f"there are, say: {some}")
     days = facets.updated_within_days
     if days is not None:
         check_number("updated_within_days", days, 1, MOST_DAYS)
@@ -90,16 +101,10 @@ def _named(view: View, text: str) -> Mask:
 
 def filtered(view: View, facets: Facets, but: str = "") -> Mask:
     """Return the tables that facets leave, one facet left out of account."""
-    wanted = {
-        "source": facets.sources,
-        "schema": facets.schemas,
-        "format": facets.formats,
-        "owner": facets.owners,
-    }
     left = np.ones(len(view.seen), bool)
-    for name, values in wanted.items():
-        if values and name != but:
-            some, of_card = set(values), _VALUES[name]
+    for name, of_card in _VALUES.items():
+        some = {*getattr(facets, f"{name}s")}
+        if some and name != but:
             left &= np.array([not some.isdisjoint(of_card(card)) for card in view.all.cards], bool)
     if facets.updated_within_days is not None and but != "freshness":
         left &= view.all.updated >= time.time() - _DAY_S * facets.updated_within_days

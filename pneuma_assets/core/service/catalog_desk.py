@@ -68,7 +68,8 @@ class CatalogDesk(Desk):
             judge: Whether a language model demotes results that do not answer.
 
         Raises:
-            QueryError: The facets leave more tables than one search can name.
+            QueryError: No table that who asks may see has a value of the facets, or these leave
+                more tables than one search can name.
             StateError: The state is away, and facets are wanted, which it knows alone.
         """
         from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
@@ -80,10 +81,10 @@ class CatalogDesk(Desk):
 
         began = time.perf_counter()
         check_filter(where)
-        check_facets(facets)
         asked, deployment = checked_question(question), self.loaded.deployment
         missing = Missing(self.loaded, sees_all=where.readers is None)
         view = self._view_or_none(where.readers, facets, missing)
+        check_facets(facets, view)
         among = Searched.of(view, where, facets)
         found = Found([])
         if among.tables is None or among.tables:

@@ -3,18 +3,39 @@
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 
+from pneuma_assets.core.text.safe import one_line, printable
 from pneuma_assets.web.pool import PooledRoute
-from pneuma_assets.web.problems import documented
+from pneuma_assets.web.problems import RefusedError, documented
 
 T = TypeVar("T")
 
 
 def api_router(tag: str, route: type[PooledRoute] = PooledRoute) -> APIRouter:
     """Return a router whose routes run in a pool and document the problems that all may have."""
-    return APIRouter(prefix="/api/v1", tags=[tag], route_class=route, responses=documented(404))
+    return APIRouter(
+        prefix="/api/v1",
+        tags=[tag],
+        route_class=route,
+        responses=documented(404),
+        dependencies=[Depends(_check_parameters)],
+    )
+
+
+async def _check_parameters(request: Request) -> None:
+    """Refuse a parameter of the query that the description of the route does not have."""
+    if not request.query_params:
+        return
+    path, method = request.scope["route"].path_format, request.method.lower()
+    described = request.app.openapi()["paths"][path][method].get("parameters", ())
+    known = [one["name"] for one in described if one["in"] == "query"]
+    for name in request.query_params:
+        if name not in known:
+            there_are = f"there are: {', '.join(known)}" if known else "none is known here"
+            told = f"unknown parameter '{one_line(printable(name), 40)}'; {there_are}"
+            raise RefusedError(422, "invalid", told)
 
 
 class Page(BaseModel, Generic[T]):

@@ -142,10 +142,8 @@ def _found(page: Page, form: Search) -> dict[str, Any]:
         "hits": (), "columns": (), "groups": (), "listing": None, "facets": (),
         "unlikely": False, "confidence": None, "is_empty": False,
     }  # fmt: skip
-    if not form.question:
-        return shown | _browsed(page, form)
     try:
-        return shown | _LOOKS[form.tab](page, form)
+        return shown | (_LOOKS[form.tab] if form.question else _browsed)(page, form)
     except QueryError as error:
         return shown | _refused(page, form, error)
 
@@ -204,11 +202,11 @@ _LOOKS: Mapping[str, Callable[[Page, Search], dict[str, Any]]] = {
 
 
 def _refused(page: Page, form: Search, error: QueryError) -> dict[str, Any]:
-    """Return what is shown where a question cannot be asked, with the facets of all tables."""
-    listing = page.desk.browse(facets=form.facets(), limit=1, readers=page.asker.readers)
+    """Return what is shown where nothing can be looked for so, with the facets of all tables."""
+    listing = page.desk.browse(limit=1, readers=page.asker.readers)
     return {
         "body": "tables.html",
-        "is_empty": not listing.total and not form.filtered,
+        "is_empty": not listing.total,
         "problem": problem_of(error),
         "facets": facets_of(listing.facets, form.chosen),
         "heading": "Nothing found",

@@ -29,6 +29,29 @@ def test_a_search_tells_why_and_of_how_many(client):
     assert got(client, "/search", q="penguins", words_only=True)["hits"]
 
 
+NOT_KNOWN = {
+    "/search?q=a&sorce=open": "unknown parameter 'sorce'; there are: q, k, words_only, source,",
+    "/tables?q=a": "unknown parameter 'q'; there are: text",
+    "/me?q=a": "unknown parameter 'q'; none is known here",
+    "/search?q=a&source=opn": "unknown source 'opn'; did you mean open?",
+    "/search?q=a&source=open&source=x": "unknown source 'x'; there are, say: finance, open, vault",
+    "/tables?owner=x": "unknown owner 'x'; none is known yet",
+    "/tables?format=parqet": "unknown format 'parqet'; there are, say: csv",
+    "/search?q=a&k=many": "query.k: must be a whole number",
+    "/search": "query.q: is missing",
+    "/search?q=": "query.q: must have at least 1 character",
+    "/search?q=a&k=0": "query.k: must be greater than or equal to 1",
+}
+
+
+@pytest.mark.parametrize(("path", "told"), NOT_KNOWN.items())
+def test_what_is_asked_wrongly_is_refused_with_what_there_is(client, path, told):
+    answer = client.get(API + path)
+    assert answer.status_code == 422, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["detail"].startswith(told)
+
+
 def test_several_questions_are_answered_in_their_order(client):
     asked = {"questions": ["penguins", "rivers"], "k": 1, "facets": {"sources": ["open"]}}
     found = client.post(f"{API}/search", json=asked).json()
