@@ -121,7 +121,7 @@ def _notes(record: "TableRecord") -> Iterator[str]:
 
     used = f"attempt {record.attempts:,} of {max(record.attempts, MAX_ATTEMPTS):,} failed"
     if record.attempts >= MAX_ATTEMPTS:
-        yield f"{used}; again when it changes, or by: pneuma-assets index"
+        yield f"{used}; again when it changes, or by a run that is started by hand"
     elif record.retry_at is not None:
         at = datetime.fromtimestamp(record.retry_at, UTC)
         yield f"{used}; next retry at {at:%Y-%m-%d %H:%M} UTC"

@@ -175,10 +175,10 @@ def forget(
             if not one.confirmed:
                 store.usage.settle(one.question, [REJECTED])
             return
-    raise ConfigError(
-        f"unknown answer {one_line(printable(answer_id), 40)!r}; `pneuma-assets confirmed` lists "
-        "those that you may see, and only who said so, or an operator, forgets one"
-    )
+    told = f"unknown answer {one_line(printable(answer_id), 40)!r}"
+    may = "only who said so, or an operator, forgets one that you may see"
+    listed = "`pneuma-assets confirmed` lists those"
+    raise ConfigError(f"{told}; {listed}, and {may}").saying_elsewhere(f"{told}; {may}")
 
 
 def shown(

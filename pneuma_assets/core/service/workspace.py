@@ -292,7 +292,9 @@ class Workspace(CatalogDesk, UsageDesk):
         """Say that tables have changed; stored at once, and worked on by the next run.
 
         A known table is read again, whatever a listing can see of it; no model is asked where it
-        turns out to be as it was. A name that no table has lets its source be listed.
+        turns out to be as it was. A name that no table has lets its source be listed. It is for who
+        operates the deployment: what it tells names tables, whoever may see them, so that no door
+        but Python, the command line and Dagster has it.
 
         Args:
             tables: A table's id, a glob over ids, or what it is called where it is kept (full name,

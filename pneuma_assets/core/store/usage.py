@@ -62,10 +62,9 @@ class Usage(StorePart):
             known = {one.content: one.answer_id for one in self.answers()}
             answer_id = known.get(said.content)
             if answer_id is None and len(known) >= MOST_ANSWERS:
-                raise StateError(
-                    f"{MOST_ANSWERS:,} answers are kept, the most there may be; forget some first: "
-                    "pneuma-assets confirmed --forget ID"
-                )
+                told = f"{MOST_ANSWERS:,} answers are kept, and no more can be; forget some first"
+                command = "pneuma-assets confirmed --forget ID"
+                raise StateError(f"{told}: {command}").saying_elsewhere(told)
             answer_id = answer_id or token_hex(8)
             row = {
                 **asdict(said),

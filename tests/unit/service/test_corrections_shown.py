@@ -64,6 +64,6 @@ def test_status_tells_which_attempt_failed(workspace, attempts):
         store.queue.claim(str(number), 9, 9, ["lake"])
         store.queue.fail(Problem("lake/torn", "profile", "torn"))
     (table,) = (one for one in workspace.status().tables if one.table_id == "lake/torn")
-    ends = "or by: pneuma-assets index" if attempts == 3 else " UTC"
+    ends = "or by a run that is started by hand" if attempts == 3 else " UTC"
     assert table.notes[0].startswith(f"attempt {attempts} of 3 failed; ")
     assert table.notes[0].endswith(ends)
