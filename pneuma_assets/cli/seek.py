@@ -309,9 +309,10 @@ def _turn(events: Any) -> None:
     for event in events:
         action = event.data.get("action")
         if action is not None:
+            from pneuma_assets.core.seek.conversation import outcome_of
             from pneuma_assets.core.text.safe import printable
 
-            told = f"{action.get('action')}: {event.data.get('outcome', '')}"
+            told = f"{action.get('action')}: {outcome_of(event)}"
             print(printable(told)[:200], file=sys.stderr)  # noqa: T201
 
 
@@ -364,7 +365,7 @@ def _show_rows(data: Any, cells: Any) -> None:
         print_line(f"{one['name']}: {counted(one['rows'], 'row', 'rows')}{more}")
         if shown:
             text = [["" if c is None else str(c)[:_CELL] for c in row] for row in shown]
-            print_table(one["columns"], text)
+            print_table(one.get("columns") or cells["columns"][one["name"]], text)
     for finding in cells.get("findings", ()):
         told = f"{finding['severity']}: {finding['subject']}: {finding['text']}"
         print_indented(told, margin=2, most_lines=4)

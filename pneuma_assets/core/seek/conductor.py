@@ -23,6 +23,7 @@ from pneuma_assets.core.seek.conversation import (
     closing,
     fitting,
     made_event,
+    outcome_of,
     result_event,
     state_event,
 )
@@ -162,7 +163,7 @@ class _Step:
         told = [one for one in acted if one.data.get("failed") == _SHAPE]
         forced = len(acted) - len(told) >= self._by.config.actions
         allowed = ("message",) if forced else self._allowed()
-        complaint = str(acted[-1].data["outcome"]) if acted and acted[-1] in told else ""
+        complaint = outcome_of(acted[-1]) if acted and acted[-1] in told else ""
         shown = self._by.tools.shown(self._of)
         tokens = self._by.config.prompt_tokens
         prompt = conducting(self._of, shown, allowed, tokens, forced=forced, complaint=complaint)
@@ -215,7 +216,9 @@ class _Step:
         cells: Any = None,
     ) -> NewEvent:
         data: dict[str, Any] = {"action": action, "outcome": outcome, "spent": self.spent.to_dict()}
-        data |= {"failed": failed} if failed else {}
+        if failed:
+            data |= {"failed": failed, "outcome": "it did not do"}
+            cells = {**(cells or {}), "why": outcome}
         data |= {"found": [one.to_dict() for one in found]} if found else {}
         return NewEvent(Kind.ACTION, data, cells)
 

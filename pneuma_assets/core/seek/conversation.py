@@ -36,11 +36,12 @@ class Kind(StrEnum):
     ASSISTANT = "assistant"
     """The turn ends: `text`, `questions`, `next_steps`, `by`; the cells have `caveats`."""
     ACTION = "action"
-    """The model does something: `action`, `outcome`, `failed`, `found`."""
+    """The model does something: `action`, `outcome`, `failed`, `found`; cells may have `why`."""
     STATE = "state"
     """The state is another: `state`, `by`, `reason`, `back_to` (the version that is taken back)."""
     MADE = "made"
-    """Tables of T are made: `digest`, `tables`; the cells have sample rows and findings."""
+    """Tables of T are made: `digest`, `tables`; the cells have sample rows, findings and names of
+    columns, which repeat cells where rows became columns."""
     RESULT = "result"
     """Queries are run: `digest`, `queries`; the cells have rows and findings."""
     ACCEPTED = "accepted"
@@ -254,17 +255,22 @@ def state_event(state: State, by: str, reason: str = "") -> NewEvent:
 def made_event(state: State, made: Sequence[Made], by: str, *, agrees: bool = False) -> NewEvent:
     """Return the event that tables were made, with sample rows; a person who makes them agrees."""
     tables = [
-        {"name": one.table, "rows": one.rows.num_rows, "columns": one.rows.schema.names,
-         "seconds": round(one.seconds, 3), "steps": [asdict(step) for step in one.steps]}
+        {"name": one.table, "rows": one.rows.num_rows, "seconds": round(one.seconds, 3)}
         for one in made
-    ]  # fmt: skip
+    ]
     data: dict[str, Any] = {"digest": making(state), "tables": tables, "by": by}
     data |= {"agrees": proposal(state)} if agrees else {}
     shown = [[*row.values()] for one in made for row in one.rows.slice(0, SAMPLE_ROWS).to_pylist()]
     fit = iter(fitting([[_cell(cell) for cell in row] for row in shown]))
     samples = {one.table: [*islice(fit, min(SAMPLE_ROWS, one.rows.num_rows))] for one in made}
     findings = [asdict(finding) for one in made for finding in one.findings]
-    return NewEvent(Kind.MADE, data, {"samples": samples, "findings": findings})
+    columns = {one.table: one.rows.schema.names for one in made}
+    return NewEvent(Kind.MADE, data, {"samples": samples, "findings": findings, "columns": columns})
+
+
+def outcome_of(event: SavedEvent) -> str:
+    """Return what came of an action; why it failed may repeat cells, and may be forgotten."""
+    return str((event.cells or {}).get("why") or event.data.get("outcome", ""))
 
 
 def fitting(rows: Sequence[Sequence[Any]], most: int = _MOST_SHOWN) -> list[Sequence[Any]]:

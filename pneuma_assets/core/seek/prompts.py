@@ -11,7 +11,7 @@ from typing import Any
 
 from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.models.base import Message
-from pneuma_assets.core.seek.conversation import Conversation, Kind
+from pneuma_assets.core.seek.conversation import Conversation, Kind, outcome_of
 from pneuma_assets.core.seek.results import Finding
 from pneuma_assets.core.seek.retrieve import alias
 from pneuma_assets.core.seek.state import State, TargetTable
@@ -196,12 +196,11 @@ def _turn(conversation: Conversation, *, values: bool) -> list[str]:
     for one in conversation.turn[1:]:
         if one.kind == Kind.ACTION:
             done = json.dumps(one.data["action"], ensure_ascii=False)
-            told = outside(one.data.get("outcome", ""), 800)
-            if one.data.get("failed") and not values:
-                told = "it does not do"
+            told = outside(outcome_of(one) if values else one.data.get("outcome", ""), 800)
             lines.append(f"DONE: {done[:600]} -> {told}")
-        if one.cells is not None and values:
-            shown = json.dumps(_quoted(one.cells), ensure_ascii=False)
+        cells = {name: some for name, some in (one.cells or {}).items() if name != "why"}
+        if cells and values:
+            shown = json.dumps(_quoted(cells), ensure_ascii=False)
             lines.append(f"{WHERE_DATA_BEGINS} {shown[:3_000]}")
     return lines
 

@@ -439,7 +439,7 @@ def _loaded_of(store: "Store", conversation_id: str, asker: Asker) -> Conversati
     found = Conversation(saved, tuple(store.conversations.events(conversation_id)))
     if asker.readers is None or not revoked(found, seen_tables(store, asker.readers)):
         return found
-    return Conversation(saved, tuple(map(_without_cells, found.events)))
+    return Conversation(saved, tuple(replace(one, cells=None) for one in found.events))
 
 
 def _following(store: "Store", now: Conversation) -> Callable[[], Conversation]:
@@ -456,15 +456,6 @@ def _following(store: "Store", now: Conversation) -> Callable[[], Conversation]:
 
 def _ids(state: State) -> set[str]:
     return {one for source in state.sources for one in source.table_ids}
-
-
-def _without_cells(event: SavedEvent) -> SavedEvent:
-    data = dict(event.data)
-    if "outcome" in data and data.get("failed"):
-        data["outcome"] = "it did not do"
-    if event.kind == Kind.MADE:  # statements and names of columns may repeat cells, as of a pivot
-        data["tables"] = [{**one, "columns": (), "steps": ()} for one in data["tables"]]
-    return replace(event, data=data, cells=None)
 
 
 def _interrupting(now: Conversation, told: str = "Stopped, since you changed the state.") -> Any:

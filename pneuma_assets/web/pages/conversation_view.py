@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pneuma_assets.core.seek.conversation import Conversation, Kind, Version
+from pneuma_assets.core.seek.conversation import Conversation, Kind, Version, outcome_of
 from pneuma_assets.core.seek.state import State, difference
 from pneuma_assets.core.store.conversations import SavedEvent
 from pneuma_assets.web.pages.charts import Chart, chart_of
@@ -73,8 +73,7 @@ def _entries(conversation: Conversation) -> Iterator[Entry]:
             current = after
             yield Entry(Kind.STATE, event, version=after, changes=changes)
         elif event.kind == Kind.ACTION:
-            told = str(event.data.get("outcome", ""))
-            act = _said_of(event.data["action"]), told, bool(event.data.get("failed"))
+            act = _said_of(event.data["action"]), outcome_of(event), bool(event.data.get("failed"))
             text = (event.cells or {}).get("findings", "")
             lines = text.splitlines() if isinstance(text, str) else ()
             if act[2] or lines or event.data["action"].get("action") not in _TOLD_ANYHOW:

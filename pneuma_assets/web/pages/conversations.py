@@ -103,7 +103,7 @@ def show(
         address=f"/seek/{now.conversation_id}",
         entries=entries_of(now),
         made={one["name"]: one for one in made.data["tables"]} if made else {},
-        samples=((made and made.cells) or {}).get("samples", {}),
+        cells={"samples": {}, **((made and made.cells) or {})},
         results=results_of(ran),
         found=findings_of(made, ran),
         sources={one.name: one for one in now.state.sources},

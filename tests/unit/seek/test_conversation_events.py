@@ -12,6 +12,8 @@ def test_rows_of_long_cells_fit_into_an_event():
     texts = pa.table({f"c{at}": ["x" * 200_000] * 12 for at in range(40)})
     made = [Made(name, texts, (), 0.1, ()) for name in "abcdefgh"]
     event = made_event(State(), made, "ana")
+    assert "c39" in event.cells["columns"]["a"]
+    assert "c39" not in _text(event.data), "a pivot makes names of cells"
     assert len(_text(event.cells)) < MOST_BYTES
     assert [len(event.cells["samples"][name]) for name in "ah"] == [10, 0]
     rows = tuple(("y" * 100_000, at) for at in range(50))

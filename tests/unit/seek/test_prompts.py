@@ -84,10 +84,10 @@ def test_no_text_from_outside_begins_a_line_or_ends_its_string(name, cell):
 
 
 def test_without_values_no_cell_description_or_error_is_shown():
-    told = {"action": {"action": "probe"}, "outcome": "no such value SECRET", "failed": "error"}
+    told = {"action": {"action": "probe"}, "outcome": "it did not do", "failed": "error"}
     now = conversation(
         (Kind.PERSON, {"text": "hello"}, None),
-        (Kind.ACTION, told, {"rows": [["SECRET"]]}),
+        (Kind.ACTION, told, {"rows": [["SECRET"]], "why": "no such value SECRET"}),
         (Kind.MADE, {"digest": "d", "tables": []}, {"samples": {"t": [["SECRET"]]}}),
     )
     shown = Shown({}, {"s": [AnswerColumn("a", "VARCHAR", "SECRET")]}, values=False)
