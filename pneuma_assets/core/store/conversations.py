@@ -21,6 +21,8 @@ from pneuma_assets.core.store.schema import (
 
 MOST_EVENTS = 5_000
 """Of one conversation."""
+EVENTS_WITH_CELLS = 200
+"""Of one conversation, the latest: whoever opens it reads all that is kept of it."""
 MOST_CONVERSATIONS = 1_000
 """Of one author."""
 MOST_FILES = 20
@@ -116,6 +118,10 @@ class Conversations(StorePart):
             now = self._db.now()
             insert_rows(connection, conversation_events, [{**row, "at": now} for row in rows])
             insert_rows(connection, conversation_cells, cells)
+            c = conversation_cells.c
+            old = c.number <= after + len(rows) - EVENTS_WITH_CELLS
+            mine = c.conversation_id == conversation_id
+            connection.execute(delete(conversation_cells).where(mine & old))
             self._update(connection, conversation_id, updated_at=now)
         return after + len(rows)
 

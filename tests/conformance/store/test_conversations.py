@@ -6,7 +6,11 @@ import pytest
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import conversations
-from pneuma_assets.core.store.conversations import ConversationChangedError, NewEvent
+from pneuma_assets.core.store.conversations import (
+    EVENTS_WITH_CELLS,
+    ConversationChangedError,
+    NewEvent,
+)
 
 SAID = NewEvent("person", {"text": "What will tariffs cost us?"})
 
@@ -113,6 +117,14 @@ def test_rules_that_hide_more_take_the_rows_that_were_shown_and_leave_the_histor
     store.privacy.forget(["lake/any"])
     (event,) = store.conversations.events(begun)
     assert (event.data, event.cells) == ({"rows": 1}, None)
+
+
+def test_rows_are_kept_of_the_latest_events_alone(store, begun):
+    for at in range(2):
+        event = NewEvent("made", {}, {"samples": at})
+        store.conversations.append(begun, at * EVENTS_WITH_CELLS, [event] * EVENTS_WITH_CELLS)
+    kept = [one.cells is not None for one in store.conversations.events(begun)]
+    assert kept == [False] * EVENTS_WITH_CELLS + [True] * EVENTS_WITH_CELLS
 
 
 def test_knowledge_is_corrected_and_forgotten_by_its_id(store, begun):
