@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pneuma_assets.core.degradation import MissingPart
 from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.search.confidence import is_unlikely
 from pneuma_assets.core.service.catalog_types import Facets
 from pneuma_assets.web.pages.facets import facets_of
 from pneuma_assets.web.pages.page import Page, ThePage
@@ -190,8 +191,14 @@ def _columns(page: Page, form: Search) -> dict[str, Any]:
 def _groups(page: Page, form: Search) -> dict[str, Any]:
     missing: list[MissingPart] = []
     groups = page.desk.find_groups(form.question, k=10, where=page.where, missing=missing)
-    heading = counted(len(groups), "set") + " of tables"
-    return {"groups": groups, "missing": missing, "heading": heading}
+    sure = groups[0].answerable if groups else None
+    return {
+        "groups": groups,
+        "missing": missing,
+        "unlikely": is_unlikely(sure, page.desk.loaded.deployment.query.min_confidence),
+        "confidence": sure,
+        "heading": counted(len(groups), "set") + " of tables",
+    }
 
 
 _LOOKS: Mapping[str, Callable[[Page, Search], dict[str, Any]]] = {

@@ -93,3 +93,13 @@ def test_without_a_model_rows_are_shown_that_the_question_names(browser, site):
         page.goto("/answer?q=rain at Kiel")
         assert "No language model has answered" in page.locator("main").inner_text()
         assert page.locator("mark", has_text="kiel").count() >= 1
+
+
+def test_where_nothing_answers_a_person_writes_a_statement(browser, site):
+    with new_page(browser, site) as page:
+        page.goto("/answer?q=zzyzx quuxly")
+        page.get_by_text("Write a statement about the nearest tables").click()
+        assert page.get_by_label("Statement").input_value().startswith("SELECT *\nFROM ")
+        page.get_by_role("button", name="Run").click()
+        page.wait_for_url("**/answer/run")
+        assert page.locator("tbody tr").count() >= 1

@@ -127,9 +127,10 @@ def test_browsing_has_pages_an_order_and_a_total(page):
     ("address", "says"),
     [
         ("/?q=zzyzx quuxly", "No confident match"),
+        ("/?q=zzyzx quuxly&tab=groups", "No confident match"),
         ("/?q=!!!", "The question has no words"),
-        ("/?schema=nowhere", "No table has all of these"),
-        ("/?q=rain&schema=nowhere", "Search without filters"),
+        ("/?schema=nowhere", "unknown schema 'nowhere'; there are, say: climate, many, people."),
+        ("/?q=rain&schema=peopl", "did you mean people?. Remove the filters"),
         ("/?q=rain&tab=columns&schema=people", "No column found"),
     ],
 )
