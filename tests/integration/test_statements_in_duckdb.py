@@ -3,7 +3,6 @@
 import datetime
 import decimal
 import math
-import subprocess
 import time
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from sqlglot import exp
 
+from pneuma_assets.core.answers import fork_server
 from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.run_duckdb import Given, RunBounds, run, run_to_arrow
 from pneuma_assets.core.answers.statements import Checked, ReadTable
@@ -102,31 +102,20 @@ def test_a_statement_ends_at_a_bound(sql, bounds, said):
         run(unchecked(sql), numbers(10_000), bounds)
 
 
-def test_nothing_of_this_process_is_seen_and_nothing_is_left(monkeypatch, tmp_path):
-    started, original = [], subprocess.Popen
-
-    def noted(*arguments, **options):
-        started.append(options)
-        return original(*arguments, **options)
-
-    monkeypatch.setenv("PNEUMA_SECRET", "canary")
+def test_no_file_is_left(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr(subprocess, "Popen", noted)
     assert run(unchecked("SELECT n FROM numbers"), numbers(1)).rows == ((0,),)
-    (options,) = started
-    assert "canary" not in options["env"].values()
-    assert options["cwd"] == "/"
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
 def test_what_duckdb_does_not_interrupt_ends_in_time_too(monkeypatch):
     """`lpad` makes its text in one step, which takes several seconds."""
-    began, original = [], subprocess.Popen.communicate
+    began, original = [], fork_server._answered
     monkeypatch.setattr(
-        subprocess.Popen,
-        "communicate",
-        lambda self, **keys: began.append(time.monotonic()) or original(self, **keys),
+        fork_server,
+        "_answered",
+        lambda *given: began.append(time.monotonic()) or original(*given),
     )
     sql = "SELECT length(lpad('x', 2000000000, 'y')) FROM numbers"
     with pytest.raises(SqlStoppedError, match="more than 1 s"):

@@ -1,11 +1,11 @@
-"""The process that runs one statement in DuckDB: started by `run_duckdb`, which ends it in time.
+"""The process that runs one statement in DuckDB: forked for `fork_server`, which ends it in time.
 
-Run as `python -I FILE`, FILE being this one, with DuckDB and Arrow and nothing of this project. A
-request of JSON comes on standard input: the statement, its tables as numbers of open files, and
-bounds. An empty line goes to standard output when its seconds begin, and then one of these:
-`{"columns": [...], "rows": [[CELL]], "more": BOOL}`, `{"error": TEXT}` or
-`{"stopped": TEXT}`. A request with the number of a file for the result has the rows written there
-as Arrow, up to one more than are wanted, and is answered by `{"written": BYTES}`.
+What it is forked from is run as `python -I FILE`, FILE being this one, with DuckDB and Arrow and
+nothing of this project. On a socket come open files, one for the rows of each table and one for the
+result where that is wanted as Arrow, and a line of JSON: the statement, what its tables are called,
+and bounds. An empty line goes back when its seconds begin, and then one of these:
+`{"columns": [...], "rows": [[CELL]], "more": BOOL}`, `{"error": TEXT}`, `{"stopped": TEXT}` or,
+where the rows are in the file, up to one more than are wanted, `{"written": BYTES}`.
 
 The statement sees those tables and nothing else: DuckDB reads no file (Arrow does, before the
 statement is known to it), reaches nothing, changes no setting, and runs one SELECT.
@@ -13,19 +13,24 @@ statement is known to it), reaches nothing, changes no setting, and runs one SEL
 
 import json
 import mmap
-import os
 import re
 import resource
 import runpy
-import sys
+import socket
 from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-# By its path: nothing of this project can be imported here.
-_TYPES = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("duckdb_types.py"))))
+# By their paths: nothing of this project can be imported here.
+_FORKING, _TYPES = (
+    SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name(name))))
+    for name in ("forking.py", "duckdb_types.py")
+)
+
+_MOST_FILES = 253
+"""That Linux sends at once."""
 
 _LOCKED = (
     ("python_enable_replacements", False),
@@ -68,16 +73,28 @@ class _StoppedError(Exception):
 
 
 def main() -> None:
-    """Answer the one request."""
-    request = json.load(sys.stdin)
-    _bound_process(request)
+    """Fork a process for each statement."""
+    import duckdb  # noqa: F401 (what is forked need not load it)
+    import pyarrow  # noqa: F401 (nor this)
+
+    _FORKING.serve(_run)
+
+
+def _run(line: socket.socket) -> None:
     import duckdb
     import pyarrow as pa
 
+    _, files, _, _ = socket.recv_fds(line, 1, _MOST_FILES)
+    with line.makefile("rb") as asked:
+        request = json.loads(asked.readline())
+    for table in request["tables"]:
+        table["file"] = files.pop(0)
+    if files:
+        (request["result"],) = files
+    _bound_process(request)
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
-    sys.stdout.write("\n")
-    sys.stdout.flush()
+    line.sendall(b"\n")
     try:
         reply = _answer(request)
     except _StoppedError as error:
@@ -88,9 +105,7 @@ def main() -> None:
         reply = {"error": str(error)[:2_000]}
     except Exception as error:  # noqa: BLE001 (whatever it is, it is told)
         reply = {"error": f"{type(error).__name__}: {error}"[:2_000]}
-    sys.stdout.write(json.dumps(reply))
-    sys.stdout.flush()
-    os._exit(0)  # Nothing is left to be put in order, and no library may fail over that.
+    line.sendall(json.dumps(reply).encode())
 
 
 def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -201,8 +216,8 @@ def _bound_process(request: Mapping[str, Any]) -> None:
     for kind, wanted in (
         (resource.RLIMIT_DATA, request["memory"]),
         (resource.RLIMIT_FSIZE, 0),
-        # Where whoever started it is killed and cannot end it; beside the seconds of the start.
-        (resource.RLIMIT_CPU, int(request["seconds"]) + 5),
+        # Where what watches over it is killed and cannot end it.
+        (resource.RLIMIT_CPU, int(request["seconds"]) + 2),
         (resource.RLIMIT_CORE, 0),
     ):
         _, most = resource.getrlimit(kind)

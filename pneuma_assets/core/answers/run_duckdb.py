@@ -4,19 +4,12 @@ That process is given the rows of the statement's tables and no more, sees nothi
 environment, writes no file, and is ended at bounds of time, memory and size.
 """
 
-import json
 import mmap
-import os
-import select
-import signal
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import chain
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, cast
 
@@ -26,20 +19,16 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 
 from pneuma_assets.core.answers.duckdb_types import CANDIDATES
+from pneuma_assets.core.answers.fork_server import ask
 from pneuma_assets.core.answers.statements import Checked, ReadTable
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableChangedError
 from pneuma_assets.core.sources.base import StatementRows
 from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.text.safe import one_line
 
-_SCRIPT = Path(__file__).with_name("duckdb_process.py")
 CHANGED = "has changed since it was indexed; index it again"
 """What is said of a table that is not as it was indexed, behind its name or `it`."""
 
-_LATE = 20.0
-"""Seconds for the process to start on a busy machine."""
-_KEPT = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
-"""What the process sees of the environment."""
 _WORDS = 600
 _NO_DAYS = ("0000-00-00", "0000-00-00 00:00:00")
 """What MySQL has for a day that is not known."""
@@ -94,8 +83,8 @@ def run(checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds(
         SqlStoppedError: It or its tables are beyond a bound.
         TableChangedError: A table has not the columns any more that it was indexed with.
     """
-    with _request(checked, given, bounds) as request:
-        return _rows(_asked(request))
+    with _request(checked, given, bounds) as (request, files):
+        return _rows(ask(request, files, bounds.seconds))
 
 
 def run_to_arrow(
@@ -109,11 +98,11 @@ def run_to_arrow(
     Raises:
         SqlFailedError: As of `run`, also of a whole number that is larger.
     """
-    with _request(checked, given, bounds) as request, _nameless_file() as file:
+    with _request(checked, given, bounds) as (request, files), _nameless_file() as file:
         # As large as it may become: the process writes to it in memory alone, and may write no
         # file.
         file.truncate(bounds.result_bytes)
-        reply = _checked_reply(_asked({**request, "result": file.fileno()}))
+        reply = _checked_reply(ask(request, [*files, file.fileno()], bounds.seconds))
         rows = mmap.mmap(file.fileno(), int(reply["written"]), access=mmap.ACCESS_READ)
     with pa.ipc.open_stream(pa.BufferReader(rows)) as stream:
         table = stream.read_all()
@@ -124,16 +113,17 @@ def run_to_arrow(
 @contextmanager
 def _request(
     checked: Checked, given: Sequence[Given], bounds: RunBounds
-) -> Iterator[dict[str, Any]]:
-    """Yield what the process is asked; it is given the rows of the tables in open files."""
+) -> Iterator[tuple[dict[str, Any], list[int]]]:
+    """Yield what the process is asked, and the open files that it is given: rows of the tables."""
     with ExitStack() as stack:
-        left, tables = bounds.input_bytes, []
+        left, tables, files = bounds.input_bytes, [], []
         for one in given:
             file = stack.enter_context(_nameless_file())
             table, size = _written(one, checked, file, left)
             tables.append(table)
+            files.append(file.fileno())
             left -= size
-        yield {
+        request = {
             "sql": checked.sql,
             "nulls": (*NULLS, *_NO_DAYS),
             "tables": tables,
@@ -143,6 +133,7 @@ def _request(
             "buffers": bounds.memory // 2,
             "seconds": bounds.seconds,
         }
+        yield request, files
 
 
 def _nameless_file() -> IO[bytes]:
@@ -171,7 +162,7 @@ def _written(
             writer.write_batch(batch)
     file.flush()
     types = _casts(given, checked, first.schema)
-    return {"schema": schema, "name": name, "types": types, "file": file.fileno()}, size
+    return {"schema": schema, "name": name, "types": types}, size
 
 
 def _kept(given: Given, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -206,59 +197,6 @@ def _casts(given: Given, checked: Checked, schema: pa.Schema) -> dict[str, str]:
         and given.types.get(name) in CANDIDATES
         and pa.types.is_string(schema.field(name).type)
     }
-
-
-def _asked(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the process answers, which is killed when its time is over.
-
-    Its time begins when it says so, behind the start of Python, which takes long on a busy machine.
-    Nothing in the process ends it: DuckDB cannot be interrupted everywhere.
-    """
-    environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    # Arrow's other allocators take a gigabyte at once, which counts against the limit.
-    environment |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
-    with _nameless_file() as stdin:
-        stdin.write(json.dumps(request).encode())
-        stdin.seek(0)
-        try:
-            process = subprocess.Popen(  # noqa: S603 (our own script)
-                [sys.executable, "-I", _SCRIPT],
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                bufsize=0,
-                cwd="/",
-                env=environment,
-                pass_fds=[
-                    *(table["file"] for table in request["tables"]),
-                    *([request["result"]] if "result" in request else ()),
-                ],
-            )
-        except OSError as error:
-            raise SqlFailedError(
-                f"{sys.executable} cannot be started ({error.strerror})"
-            ) from error
-    with process:
-        try:
-            return _answered(process, request["seconds"])
-        finally:
-            process.kill()
-
-
-def _answered(process: "subprocess.Popen[bytes]", seconds: float) -> dict[str, Any]:
-    began = select.select([process.stdout], [], [], _LATE)[0] if process.stdout else []
-    if not began:
-        raise SqlStoppedError("its process does not start; ask again when the machine is less busy")
-    try:
-        said, _ = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired as error:
-        raise SqlStoppedError(f"it takes more than {seconds:g} s; ask for less") from error
-    if process.returncode == -signal.SIGBUS:
-        raise SqlStoppedError("the folder for temporary files has no room left for its rows")
-    if process.returncode:
-        raise SqlStoppedError("it takes too much memory, and its process was ended; ask for less")
-    reply: dict[str, Any] = json.loads(said)
-    return reply
 
 
 def _checked_reply(reply: dict[str, Any]) -> dict[str, Any]:
