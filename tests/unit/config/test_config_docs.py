@@ -41,6 +41,7 @@ KEYS = [
     for title, model in DESCRIBED.items()
     for key in model.model_fields
     if title not in SOURCES or key not in SourceConfig.model_fields  # said once, under `sources`
+    if (key if title == "Top level" else f"{title}.{key}") not in SECTIONS  # have their headings
 ]
 
 
