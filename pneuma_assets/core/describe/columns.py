@@ -3,7 +3,7 @@
 Of all that could be said from a table itself, these bring a column's name nearer to what people
 write about it: the words that short and glued names stand for, and the few values that a column
 has. Between which numbers or dates all of its values lie is shown and not indexed, as it hides
-tables from questions; examples of long texts and types do no good either (docs/measurements.md).
+tables from questions; examples of long texts and types do no good either (docs/descriptions.md).
 The name's own words are no description.
 """
 
