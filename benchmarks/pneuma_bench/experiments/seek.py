@@ -22,7 +22,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -32,13 +32,13 @@ import yaml
 from pneuma_assets import Workspace, open_workspace
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.config.models import ModelConfig
-from pneuma_assets.core.models.base import ConversingModel
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.seek.conversation import Kind, Spent
 from pneuma_assets.core.store.conversations import SavedEvent
 from pneuma_bench.seek.lake import build
 from pneuma_bench.seek.levels import ASKER, found_tables, replayed, talked
 from pneuma_bench.seek.needs import Need, read_needs
+from pneuma_bench.seek.recorded import recorded
 from pneuma_bench.seek.simulated import pasted, simulated
 from tests.support.reading import reading_here
 from tests.support.stages import run_stages
@@ -181,23 +181,15 @@ def tried(needs: Sequence[Need], options: argparse.Namespace) -> Iterator[Need]:
     for one in needs:
         if time.monotonic() > ends:
             return
-        with recording(options.recorded, one.name):
+        folder = options.recorded
+        with recorded(folder / f"{one.name}.yaml") if folder else nullcontext():
             yield one
-
-
-def recording(folder: Path | None, name: str) -> AbstractContextManager[None]:
-    if folder is None:
-        return nullcontext()
-    from pneuma_bench.seek.recorded import recorded
-
-    return recorded(folder / f"{name}.yaml")
 
 
 def by_simulated(workspace: Workspace, needs: Sequence[Need], options: argparse.Namespace) -> None:
     """Print what the paper's figures 4 and 5 and its tables 2 and 3 have, by their columns."""
     config = ModelConfig(**model_of(options.person or options.model, os.environ.get(VARIABLE, "")))
     person = open_language_model(config, options.keep, os.environ)
-    assert isinstance(person, ConversingModel)
     found = [simulated(workspace, one, person) for one in tried(needs, options)]
     person.close()
     needs = needs[: len(found)]

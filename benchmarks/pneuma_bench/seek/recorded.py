@@ -60,11 +60,8 @@ class _Dated:
 
     @staticmethod
     def serialize(said: dict[str, Any]) -> str:
-        bodies = (one["response"]["body"]["string"] for one in said["interactions"])
-        head = {
-            "recorded": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-            "models": sorted({str(_model(body)) for body in bodies}),
-        }
+        models = {_model(one["response"]["body"]["string"]) for one in said["interactions"]}
+        head = {"recorded": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC", "models": sorted(models)}
         return yaml.safe_dump({**head, **said}, sort_keys=False, allow_unicode=True)
 
     @staticmethod
@@ -75,8 +72,8 @@ class _Dated:
         return said
 
 
-def _model(body: Any) -> Any:
+def _model(body: Any) -> str:
     try:
-        return json.loads(body)["model"]
+        return str(json.loads(body)["model"])
     except (ValueError, KeyError, TypeError):  # an error has none
         return "none"

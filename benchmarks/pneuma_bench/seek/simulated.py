@@ -29,10 +29,8 @@ the sentence above as a whole, and do not copy its wording.
 Answer as JSON: {{"message": one to three sentences to the system, "agrees": true when the tables \
 that it proposes are to be made as they are, "reached": true when the state, as it is now, \
 answers what you had in mind}}"""
-_GRAM = 3
-"""Words in a row that two texts have to share."""
-_PASTED = 0.5
-"""Share of those of the question, in one message, from which on it is given away."""
+_GRAM, _PASTED = 3, 0.5
+"""Words in a row, and which share of the question's, in one message, gives it away."""
 _SHOWN, _REPLY = 6_000, 500
 """Characters of what the person is shown at each turn; tokens of what they say."""
 
