@@ -76,7 +76,13 @@ class CatalogDesk(Desk):
         from pneuma_assets.core.search.marks import Marker
         from pneuma_assets.core.search.results import Found, check_filter, checked_question
         from pneuma_assets.core.service.browse import check_facets
-        from pneuma_assets.core.service.search import Searched, described, hit_of, named_columns
+        from pneuma_assets.core.service.search import (
+            Searched,
+            described,
+            hit_of,
+            named_columns,
+            said_columns,
+        )
         from pneuma_assets.core.text.analysis import analyzer_named
 
         began = time.perf_counter()
@@ -102,12 +108,13 @@ class CatalogDesk(Desk):
         results = found.results
         analyzer = analyzer_named(deployment.index.analyzer)
         marker = Marker(asked, analyzer)
-        columns = named_columns(asked, [one.table_id for one in results], view, analyzer, marker)
+        of_tables = asked, [one.table_id for one in results], view, analyzer
+        columns = named_columns(*of_tables)
         told: tuple[ColumnHit, ...] = tuple(columns)
         confirmed: tuple[ConfirmedAnswer, ...] = ()
         with missing.state(), self._stores.use() as store:
             if store is not None:
-                told = described(columns, store)
+                told = described(columns, said_columns(*of_tables, store), marker, store)
                 confirmed = remembered(store, found.remembered, where.readers)
                 missing.sources(store, self._sources_of(results, where))
         unsure = words_only or missing.without(Part.ENCODER)

@@ -151,15 +151,16 @@ class Marked(_AsDict):
 
 @dataclass(frozen=True, slots=True)
 class ColumnHit(_AsDict):
-    """A column that a question names.
+    """A column that a question names, or of which what is said has words of it.
 
     Attributes:
         table_id: Its table.
         column: Its name.
         type: Its type.
-        text: What is said of it.
-        score: How well it matches, 0 to 1.
+        text: What is said of it, and frequent values that the question has.
+        score: How well it matches, 0 to 1; below a half where it is not named.
         marks: Ranges of `column` that match the question.
+        text_marks: Likewise of `text`.
     """
 
     table_id: str
@@ -168,6 +169,7 @@ class ColumnHit(_AsDict):
     text: str
     score: float
     marks: tuple[tuple[int, int], ...] = ()
+    text_marks: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

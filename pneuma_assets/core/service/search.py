@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 20
 _LOOKED_AT = 2_000
-"""Columns of a table that are compared with a question: more take longer than the search."""
+"""Columns that are compared with a question: of a table by name, of all by what is said of them.
+More take longer than the search."""
 _LEAST_SAID = 0.5
-"""Of a column's name, the share of its words that the question says."""
+"""Of a column's name, the share of its words that the question says; else of the question's."""
+_VALUES_TOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ def hit_of(result: TableResult, view: View, marker: Marker) -> SearchHit:
 
 
 def named_columns(
-    question: str, table_ids: Sequence[str], view: View, analyzer: Analyzer, marker: Marker
+    question: str, table_ids: Sequence[str], view: View, analyzer: Analyzer
 ) -> list[ColumnHit]:
     """Return the columns of tables that a question names, best first, untold what they are.
 
@@ -114,28 +117,68 @@ def named_columns(
                 if said >= _LEAST_SAID:
                     yield ColumnHit(table_id, name, "", "", said)
 
-    best = sorted(named(), key=lambda one: -one.score)[:MOST_COLUMNS]
-    return [replace(one, marks=marker.marks(one.column)) for one in best]
+    return sorted(named(), key=lambda one: -one.score)[:MOST_COLUMNS]
 
 
-def described(columns: Sequence[ColumnHit], store: "Store") -> tuple[ColumnHit, ...]:
-    """Return columns with their types, and what is said of them."""
-    ids = list(dict.fromkeys(one.table_id for one in columns))
+def said_columns(
+    question: str, table_ids: Sequence[str], view: View, analyzer: Analyzer, store: "Store"
+) -> list[ColumnHit]:
+    """Return the columns of tables of which descriptions or frequent values say half a question.
+
+    They are looked for in the first tables, best first; none is as good as one that is named.
+    """
+    asked = frozenset(analyzer.question_terms(question))
+    ends = accumulate(len(view.columns_of(one)) for one in table_ids)
+    ids = [one for one, end in zip(table_ids, ends, strict=True) if end <= _LOOKED_AT]
+    texts = _texts_of(ids, store)
+
+    def said() -> Iterator[ColumnHit]:
+        for table_id in ids:
+            profiles = store.statistics.column_profiles(table_id)
+            for name in view.columns_of(table_id):
+                text, frequent = texts.get((table_id, name), ""), profiles.get(name)
+                values = [] if frequent is None else [value for value, _ in frequent.frequent]
+                terms = {term for one in (text, *values) for term in analyzer.terms(one)}
+                share = len(asked & terms) / len(asked) if asked else 0.0
+                if share >= _LEAST_SAID:
+                    new = asked - {*analyzer.terms(text)}
+                    told = [one for one in values if not new.isdisjoint(analyzer.terms(one))]
+                    more = f"often {', '.join(told[:_VALUES_TOLD])}" if told else ""
+                    line = "; ".join(filter(None, (text, more)))
+                    yield ColumnHit(table_id, name, "", line, share * _LEAST_SAID)
+
+    return sorted(said(), key=lambda one: -one.score)[:MOST_COLUMNS]
+
+
+def described(
+    named: Sequence[ColumnHit], said: Sequence[ColumnHit], marker: Marker, store: "Store"
+) -> tuple[ColumnHit, ...]:
+    """Return columns that were found with their types, what is said of them, and marks."""
+    found = {(one.table_id, one.column): one for one in (*said, *named)}
+    best = sorted(found.values(), key=lambda one: -one.score)[:MOST_COLUMNS]
+    ids = list(dict.fromkeys(one.table_id for one in best))
+    texts = _texts_of(ids, store)
     types = {
         (table.table_id, column.name): column.type
         for table in store.tables.profiles(ids)
         for column in table.columns
     }
-    said = store.narrations.of_tables(ids)
-    corrected = {(c.table_id, c.column): c.text for c in store.descriptions.corrections(ids)}
 
     def told(one: ColumnHit) -> ColumnHit:
         key = one.table_id, one.column
-        indexed = said[one.table_id].get(one.column)
-        text = corrected.get(key, "" if indexed is None else indexed.text)
-        return replace(one, type=types.get(key, ""), text=text)
+        text = one.text or texts.get(key, "")
+        marks, text_marks = marker.marks(one.column), marker.marks(text)
+        return replace(one, type=types.get(key, ""), text=text, marks=marks, text_marks=text_marks)
 
-    return tuple(map(told, columns))
+    return tuple(map(told, best))
+
+
+def _texts_of(table_ids: Sequence[str], store: "Store") -> dict[tuple[str, str], str]:
+    """Return what is said of the columns of tables, corrected where people did."""
+    said = store.narrations.of_tables(table_ids)
+    texts = {(i, name): one.text for i, of_table in said.items() for name, one in of_table.items()}
+    corrections = store.descriptions.corrections(table_ids)
+    return texts | {(one.table_id, one.column): one.text for one in corrections if one.column}
 
 
 @lru_cache(maxsize=65_536)

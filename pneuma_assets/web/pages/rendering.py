@@ -1,7 +1,7 @@
 """Templates of the pages: everything from outside is escaped, and shown as what it is."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,6 @@ from urllib.parse import quote, urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from pneuma_assets.core.service.catalog_types import Marked
 from pneuma_assets.core.text.safe import well_formed
 from pneuma_assets.web.pages.drawings import histogram, shares
 
@@ -90,15 +89,15 @@ def escaped_signs(json_text: str) -> str:
     return _DISGUISING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", json_text)
 
 
-def segments(marked: Marked) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a text in order, and whether each is marked."""
+def segments(text: str, marks: Iterable[tuple[int, int]]) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a text in order, and whether each is within one of the marks."""
     end = 0
-    for start, stop in marked.marks:
+    for start, stop in marks:
         if start > end:
-            yield marked.text[end:start], False
-        yield marked.text[start:stop], True
+            yield text[end:start], False
+        yield text[start:stop], True
         end = stop
-    yield marked.text[end:], False
+    yield text[end:], False
 
 
 def number(value: float) -> str:

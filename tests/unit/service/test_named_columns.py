@@ -1,6 +1,5 @@
 """Columns that a question names, of tables as wide as anybody can write."""
 
-from pneuma_assets.core.search.marks import Marker
 from pneuma_assets.core.service.catalog_snapshot import Read, Snapshot
 from pneuma_assets.core.service.search import named_columns
 from pneuma_assets.core.store.catalog import ListedLineage, ListedTable, TableTexts
@@ -17,6 +16,6 @@ def test_of_a_very_wide_table_the_first_columns_are_looked_at():
     wide = ["rain", *(f"value of sensor {n}" for n in range(5_000)), "rain at sensors"]
     view = snapshot(wide).view(None)
     asked = "rain by sensor"
-    found = named_columns(asked, ["lake/wide"], view, ENGLISH, Marker(asked, ENGLISH))
+    found = named_columns(asked, ["lake/wide"], view, ENGLISH)
     assert found[0].column == "rain"
     assert wide[-1] not in {one.column for one in found}

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.service.catalog_types import Marked
 from pneuma_assets.core.service.lineage import LinkedTable
 from pneuma_assets.web.pages.charts import chart_of
 from pneuma_assets.web.pages.drawings import (
@@ -67,7 +66,7 @@ def test_a_graph_of_many_tables_is_bounded_and_says_how_many_are_left_out():
 def test_marks_part_a_text_and_lose_none_of_it(text, cuts):
     ends = sorted(one for one in cuts if one <= len(text))
     marks = tuple(zip(ends[::2], ends[1::2], strict=False))
-    parts = list(segments(Marked(text, marks)))
+    parts = list(segments(text, marks))
     assert "".join(part for part, _ in parts) == text
     assert [part for part, hit in parts if hit] == [text[a:b] for a, b in marks]
 

@@ -29,6 +29,22 @@ def test_a_search_tells_why_and_of_how_many(client):
     assert got(client, "/search", q="penguins", words_only=True)["hits"]
 
 
+def test_columns_are_found_by_their_names_descriptions_and_frequent_values(client):
+    path, about = f"{API}/table/description", {"table_id": PENGUINS, "column": "species"}
+    assert client.put(path, json={**about, "text": "kinds of sea birds"}).status_code == 204
+    found = {q: got(client, "/search", q=q)["columns"][0] for q in ("island", "Adelie", "of sea")}
+    client.delete(path, params={"id": PENGUINS, "column": "species"})
+    assert (found["island"]["column"], found["island"]["score"]) == ("island", 1)
+    for question, text in (
+        ("Adelie", "kinds of sea birds; often Adelie"),
+        ("of sea", "kinds of sea birds"),
+    ):
+        said = found[question]
+        assert (said["column"], said["text"], said["score"]) == ("species", text, 0.5)
+        ((start, end),) = said["text_marks"]
+        assert text[start:end] in question
+
+
 NOT_KNOWN = {
     "/search?q=a&sorce=open": "unknown parameter 'sorce'; there are: q, k, words_only, source,",
     "/tables?q=a": "unknown parameter 'q'; there are: text",
