@@ -118,7 +118,7 @@ def show(
     if versions and not as_json:
         _show_versions(found)
     else:
-        _show(found, as_json=as_json)
+        _show(found, as_json=as_json, whole=True)
 
 
 @app.command()
@@ -184,6 +184,7 @@ for _name, _help in {
     "run": "Run the queries of Q; T is made before where it is not.",
     "accept": "Say that the state as it is now is what you needed.",
     "cancel": "End a turn that another process is at.",
+    "grant": "Let the model take as much again as seek.requests, tokens, seconds and cost say.",
 }.items():
     _plain(_name, _help)
 
@@ -194,7 +195,8 @@ def export(
     workspace: "Workspace",
     conversation: Id,
     what: Annotated[
-        str, typer.Option(metavar="WHAT", help="state, script, conversation, or a table's name.")
+        str,
+        typer.Option(metavar="WHAT", help="state, script, conversation, or a table or query."),
     ] = "conversation",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Else standard output.")
@@ -202,9 +204,9 @@ def export(
     author: AuthorOption = None,
     readers: ReadersOption = None,
 ) -> None:
-    """Write the state, a script that makes it all, everything as JSON, or a table of T as CSV.
+    """Write the state, a script that makes it all, everything as JSON, or rows as CSV.
 
-    A table is written as Parquet where FILE ends so.
+    Of a table of T or a query all rows are written, as Parquet where FILE ends so.
     """
     asker = _asker(author, readers)
     if what in ("state", "conversation"):
@@ -213,12 +215,9 @@ def export(
     elif what == "script":
         _write(workspace.seek.script(conversation, asker).encode(), output)
     else:
-        tables = workspace.seek.tables(conversation, asker)
-        if what not in tables:
-            others = "it can be state, script, conversation, or a table of T"
-            raise UsageError(f"no table {what!r}; {others}: {', '.join(tables) or 'none is made'}")
+        rows = workspace.seek.rows(conversation, what, asker)
         is_parquet = output is not None and output.suffix == ".parquet"
-        _write(_packed(tables[what], parquet=is_parquet), output)
+        _write(_packed(rows, parquet=is_parquet), output)
 
 
 @app.command()
@@ -316,27 +315,34 @@ def _turn(events: Any) -> None:
             print(printable(told)[:200], file=sys.stderr)  # noqa: T201
 
 
-def _show(found: "Conversation", *, as_json: bool) -> None:
+def _show(found: "Conversation", *, as_json: bool, whole: bool = False) -> None:
+    """Print a conversation; its last message unless something was done since, or if `whole`."""
     from pneuma_assets.core.seek.conversation import Kind
 
     if as_json:
         print_json(found.to_dict())
         return
     print_line(f"{found.conversation_id}  {found.saved.title}")
-    said = [*found.of(Kind.ASSISTANT)][-1:]
-    for one in said:
-        print_indented(str(one.data.get("text", "")), margin=0, most_lines=_LINES)
-        for name in ("questions", "next_steps", "caveats"):
-            for line in {**one.data, **(one.cells or {})}.get(name, ()):
-                print_indented(f"- {line}", margin=2, most_lines=4)
+    if (said := found.message(stale=whole)) is not None:
+        _show_message({**said.data, **(said.cells or {})})
     for number, line in enumerate(_state_lines(found)):
         if number < _LINES:
             print_indented(line, margin=2, most_lines=3)
     for kind in (Kind.MADE, Kind.RESULT):
         if (event := found.shown(kind)) is not None:
             _show_rows(event.data, event.cells or {})
+    for finding in found.findings:
+        told = f"{finding['severity']}: {finding['subject']}: {finding['text']}"
+        print_indented(told, margin=2, most_lines=4)
     if found.is_open:
         print_line("The last turn has no answer yet: pneuma-assets seek say ID goes on.")
+
+
+def _show_message(said: Any) -> None:
+    print_indented(str(said.get("text", "")), margin=0, most_lines=_LINES)
+    for name in ("questions", "next_steps", "caveats"):
+        for line in said.get(name, ()):
+            print_indented(f"- {line}", margin=2, most_lines=4)
 
 
 def _state_lines(found: "Conversation") -> list[str]:
@@ -355,7 +361,7 @@ def _show_versions(found: "Conversation") -> None:
 
 
 def _show_rows(data: Any, cells: Any) -> None:
-    """Print what was made or what queries gave, with findings."""
+    """Print what was made or what queries gave."""
     parts = [(one, cells.get("samples", {})) for one in data.get("tables", ())]
     parts += [(one, cells.get("rows", {})) for one in data.get("queries", ())]
     for one, rows in parts:
@@ -366,9 +372,6 @@ def _show_rows(data: Any, cells: Any) -> None:
         if shown:
             text = [["" if c is None else str(c)[:_CELL] for c in row] for row in shown]
             print_table(one.get("columns") or cells["columns"][one["name"]], text)
-    for finding in cells.get("findings", ()):
-        told = f"{finding['severity']}: {finding['subject']}: {finding['text']}"
-        print_indented(told, margin=2, most_lines=4)
 
 
 def _json(value: Any) -> bytes:
@@ -379,10 +382,16 @@ def _json(value: Any) -> bytes:
 
 def _packed(table: Any, *, parquet: bool) -> bytes:
     import io
+    import json
 
     import pyarrow.csv
     import pyarrow.parquet
 
+    for at, field in enumerate(table.schema):
+        if not parquet and pyarrow.types.is_nested(field.type):  # lists are JSON in CSV
+            cells = table.column(at).to_pylist()
+            told = [None if one is None else json.dumps(one, default=str) for one in cells]
+            table = table.set_column(at, field.name, pyarrow.array(told, pyarrow.string()))
     sink = io.BytesIO()
     write = pyarrow.parquet.write_table if parquet else pyarrow.csv.write_csv
     write(table, sink)

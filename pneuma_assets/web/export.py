@@ -56,7 +56,7 @@ def _csv(names: Sequence[str], parts: Iterable[Sequence[Sequence[Any]]]) -> Iter
 
 def _cell(value: Any) -> Any:
     if isinstance(value, list | dict):
-        value = json.dumps(value, ensure_ascii=False)
+        value = json.dumps(value, ensure_ascii=False, default=str)
     is_formula = isinstance(value, str) and value.startswith(_FORMULA) and not _is_number(value)
     return f"'{value}" if is_formula else value
 

@@ -354,7 +354,7 @@ def test_a_conversation_is_its_authors_and_nobody_elses(lake):
         begun = seek.start(ANA, "Mine").conversation_id
         calls = {
             "get": seek.get, "undo": seek.undo, "materialize": seek.materialize, "run": seek.run,
-            "accept": seek.accept, "tables": seek.tables, "script": seek.script,
+            "accept": seek.accept, "script": seek.script,
             "delete": seek.delete, "cancel": seek.cancel, "grant": seek.grant,
         }  # fmt: skip
         for call in calls.values():
@@ -366,8 +366,9 @@ def test_a_conversation_is_its_authors_and_nobody_elses(lake):
                 assert str(refused.value).replace(begun, "ID") == str(unknown.value).replace(
                     "0" * 16, "ID"
                 )
-        with pytest.raises(QueryError):
-            seek.say(begun, "Hello", BO)
+        for call in (seek.say, seek.rows, lambda *a: seek.change(a[0], {}, a[2])):
+            with pytest.raises(QueryError, match="no conversation"):
+                call(begun, "Hello", BO)
         with pytest.raises(QueryError):
             seek.edit(begun, STATE, BO)
         with pytest.raises(QueryError):
@@ -394,7 +395,11 @@ def test_a_table_that_is_taken_away_between_turns_is_unknown_and_its_rows_are_go
         workspace.seek.edit(begun, state, hr)
         made = workspace.seek.materialize(begun, hr)
         assert "91234" in str(made.shown(Kind.MADE).cells)
-        for call in (workspace.seek.materialize, workspace.seek.run, workspace.seek.tables):
+        for call in (
+            workspace.seek.materialize,
+            workspace.seek.run,
+            lambda here, who: workspace.seek.rows(here, "all_pay", who),
+        ):
             with pytest.raises(ConfigError, match="unknown table"):
                 call(begun, ANA)
         assert "91234" not in str(workspace.seek.get(begun, ANA).to_dict())
@@ -437,7 +442,7 @@ def test_a_person_edits_makes_runs_undoes_and_accepts_without_a_model(lake):
         seek.edit(begun, STATE, ANA)
         assert seek.accept(begun, ANA).accepted is not None
         assert seek.edit(begun, other, ANA).accepted is None
-        assert seek.tables(begun, ANA)["costs"].num_rows == 8
+        assert seek.rows(begun, "costs", ANA).num_rows == 8
         seek.rename(begun, "Other", ANA)
         assert seek.get(begun, ANA).saved.title == "Other"
         seek.delete(begun, ANA)
@@ -458,10 +463,10 @@ def test_a_person_s_file_is_a_table_of_the_conversation_and_of_no_other(lake):
                  "columns": [{"name": "country"}, {"name": "rate", "type": "number"}]}  # fmt: skip
         state = found.to_dict()["state"] | {"tables": [table]}
         seek.edit(begun, state, ANA)
-        made = seek.tables(begun, ANA)["mine"]
+        made = seek.rows(begun, "mine", ANA)
         assert made.column("rate").to_pylist() == [0.5, 1.5]
         seek.add_file(begun, "my rates.csv", b"country,rate\nDE,7.5\n", ANA)
-        assert seek.tables(begun, ANA)["mine"].column("rate").to_pylist() == [7.5]
+        assert seek.rows(begun, "mine", ANA).column("rate").to_pylist() == [7.5]
         assert "read_csv('my rates.csv')" in seek.script(begun, ANA)
         other = seek.start(ANA, "Another").conversation_id
         seek.edit(other, state, ANA)

@@ -41,16 +41,24 @@ def test_without_a_model_a_table_is_proposed_edited_made_accepted_and_exported(s
     state = tmp_path / "state.json"
     seek("export", begun, "--what", "state", "-o", state)
     assert json.loads(state.read_text())["sources"]
+    half = STATE | {"queries": [{"name": "more", "sql": "SELECT price FROM purchases"}]}
+    state.write_text(json.dumps(half))
+    told = seek("edit", begun, state)
+    assert "error: more:" in told
+    assert "'purchases'" in told, "a query reads tables of T alone"
+    assert "is proposed" not in told, "what was said was of another state"
     state.write_text(json.dumps(STATE))
-    assert "costs" in seek("edit", begun, state)
+    assert "error: " not in seek("edit", begun, state)
     made = seek("run", begun)
     assert str(EXPECTED) in made
     assert "8 rows" in made
+    assert "is proposed" in seek("show", begun)
     assert "version 2 by ana" in seek("show", begun, "--versions")
     assert "Accepted." in seek("accept", begun)
-    assert "table of T: costs" in seek(
-        "export", begun, "--what", "cost", to=lambda *a: fails(2, *a)
+    assert "there are: costs, more" in seek(
+        "export", begun, "--what", "cost", to=lambda *a: fails(1, *a)
     )
+    assert seek("export", begun, "--what", "more") == f'"more"\n{EXPECTED}\n'
     seek("export", begun, "--what", "costs", "-o", tmp_path / "costs.parquet")
     assert pq.read_table(tmp_path / "costs.parquet").num_rows == 8
     assert seek("export", begun, "--what", "costs").splitlines()[0].count(",") == 3
@@ -61,6 +69,7 @@ def test_without_a_model_a_table_is_proposed_edited_made_accepted_and_exported(s
     own.write_text("country,rate\nDE,1\n")
     assert "file_rates" in seek("add", begun, own)
     assert "file_rates" not in seek("undo", begun)
+    seek("grant", begun)
     seek("rename", begun, "Costs")
     assert "Costs" in seek("show", begun)
     known = seek("knowledge", "--from", begun, "--text", "Tariffs are shares.").split()[-1]

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.seek.changes import put, put_in, without
 from pneuma_assets.core.seek.state import (
-    Assumption,
     Code,
     ColumnName,
     Line,
@@ -27,6 +27,7 @@ from pneuma_assets.core.seek.state import (
     TargetColumn,
     TargetTable,
     check_state,
+    read_state,
 )
 
 _MOST_WORDS = 600
@@ -268,31 +269,17 @@ def changed(state: State, change: Change, tables_of: Mapping[str, tuple[str, ...
     Raises:
         StateInvalidError: It cannot be so.
     """
-    gone = {name.casefold() for name in change.remove}
-    before = state.model_copy(
-        update={
-            "sources": tuple(one for one in state.sources if one.name.casefold() not in gone),
-            "tables": tuple(
-                one.model_copy(update={"steps": ()}) if _reads(one, gone) else one
-                for one in state.tables
-                if one.name.casefold() not in gone
-            ),
-            "queries": tuple(one for one in state.queries if one.name.casefold() not in gone),
-        }
-    )
-    sources = [
-        Source(name=one.name, table_ids=tuple(i for of in one.of for i in tables_of[of]))
+    before = without(state, change.remove)
+    sources = tuple(
+        Source.model_construct(
+            name=one.name, table_ids=tuple(i for of in one.of for i in tables_of[of])
+        )
         for one in change.sources
-    ]
-    after = State(
-        sources=_put(before.sources, sources),
-        tables=_put(before.tables, [_table(before, one) for one in change.tables]),
-        queries=_put(before.queries, change.queries),
-        assumptions=_assumed(state, change),
-        questions=state.questions if change.questions is None else change.questions,
     )
-    check_state(after)
-    return after
+    tables = tuple(_table(before, one) for one in change.tables)
+    given = change.model_dump(include={"assumptions", "questions"}, exclude_none=True)
+    news = State(sources=sources, tables=tables, queries=change.queries, **given)
+    return read_state(put_in(before, news).to_json())
 
 
 def with_steps(state: State, table: TargetTable, written: Written) -> State:
@@ -303,13 +290,9 @@ def with_steps(state: State, table: TargetTable, written: Written) -> State:
         for one in table.columns
     )
     made = table.model_copy(update={"steps": written.steps, "columns": columns})
-    after = state.model_copy(update={"tables": _put(state.tables, [made])})
+    after = state.model_copy(update={"tables": put(state.tables, [made])})
     check_state(after)
     return after
-
-
-def _reads(table: TargetTable, gone: Collection[str]) -> bool:
-    return any(name.casefold() in gone for step in table.steps for name in step.reads)
 
 
 def _table(state: State, change: TableChange) -> TargetTable:
@@ -324,18 +307,3 @@ def _table(state: State, change: TableChange) -> TargetTable:
         return TargetTable(name=change.name, description=change.description, columns=columns)
     kept = tuple(c.model_copy(update={"origins": known[c.name].origins}) for c in columns)
     return before.model_copy(update={"description": change.description, "columns": kept})
-
-
-def _put(before: tuple[Any, ...], news: Collection[Any]) -> tuple[Any, ...]:
-    """Return what was there, each in the place of that of its name, and behind it what is new."""
-    by_name = {one.name.casefold(): one for one in before}
-    return tuple((by_name | {one.name.casefold(): one for one in news}).values())
-
-
-def _assumed(state: State, change: Change) -> tuple[Assumption, ...]:
-    if change.assumptions is None:
-        return state.assumptions
-    confirmed = [one for one in state.assumptions if one.confirmed]
-    known = {one.text for one in confirmed}
-    news = (Assumption(**dict(one)) for one in change.assumptions if one.text not in known)
-    return (*confirmed, *news)

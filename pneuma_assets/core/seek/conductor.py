@@ -46,8 +46,8 @@ _WRITINGS = 3
 _SHORT_ACTIONS = ("search", "look", "change", "materialize", "run", "message")
 _SHAPE, _ERROR, _UNSEEN = "shape", "error", "unseen"
 """Why an action failed."""
-_NO_SUCH_VALUE, _NO_STEPS = "literal not found", "no steps"
-"""Rules of the skeptic: a filter names a value that no cell has; a table has no steps yet."""
+_NO_SUCH_VALUE = "literal not found"
+"""The rule of the skeptic that a filter names a value that no cell has."""
 
 
 class Tools(Protocol):
@@ -286,7 +286,7 @@ class _Step:
         state = actions.changed(self._of.state, action, tables_of)
         if state == self._of.state:
             return [self._acted(given, "nothing is another now")]
-        findings = [one for one in self._by.tools.check(state) if one.rule != _NO_STEPS]
+        findings = self._by.tools.check(state)
         told = f"changed; {len(findings)} findings" if findings else "changed"
         cells = {"findings": findings_text(findings)} if findings else None
         event = state_event(state, self._by.name, action.reason)

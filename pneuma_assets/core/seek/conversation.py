@@ -16,8 +16,8 @@ from math import isfinite
 from typing import Any
 
 from pneuma_assets.core.errors import PneumaError, QueryError
-from pneuma_assets.core.seek.results import Made, QueryResult
-from pneuma_assets.core.seek.state import State, read_state
+from pneuma_assets.core.seek.results import Finding, Made, QueryResult
+from pneuma_assets.core.seek.state import State
 from pneuma_assets.core.store.conversations import NewEvent, SavedConversation, SavedEvent
 
 SAMPLE_ROWS = 10
@@ -38,7 +38,8 @@ class Kind(StrEnum):
     ACTION = "action"
     """The model does something: `action`, `outcome`, `failed`, `found`; cells may have `why`."""
     STATE = "state"
-    """The state is another: `state`, `by`, `reason`, `back_to` (the version that is taken back)."""
+    """The state is another: `state`, `by`, `reason`, `back_to` (the version that is taken back);
+    the cells of an edit have findings."""
     MADE = "made"
     """Tables of T are made: `digest`, `tables`; the cells have sample rows, findings and names of
     columns, which repeat cells where rows became columns."""
@@ -173,6 +174,18 @@ class Conversation:
         return found[-1] if found else None
 
     @property
+    def findings(self) -> tuple[Mapping[str, Any], ...]:
+        """What rules found in what was made and run of the state; before that, in its edit."""
+        done = [one for one in map(self.shown, (Kind.MADE, Kind.RESULT)) if one]
+        events = done or [one for one in self.of(Kind.STATE) if one.number == self.version.event]
+        return tuple(one for event in events for one in (event.cells or {}).get("findings", ()))
+
+    def message(self, *, stale: bool = False) -> SavedEvent | None:
+        """Return the last message, unless something was done since and it may not be `stale`."""
+        last = next((one for one in reversed(self.events) if one.kind == Kind.ASSISTANT), None)
+        return last if stale or last is None or last.number == self.last else None
+
+    @property
     def spent(self) -> Spent:
         """What the model took since the person last granted a budget."""
         granted = max((one.number for one in self.of(Kind.BUDGET)), default=0)
@@ -207,8 +220,8 @@ class Conversation:
             {"number": e.number, "at": e.at, "kind": e.kind, **e.data, "cells": e.cells}
             for e in self.events
         ]
-        return {**head, "state": _dumped(self.state), "spent": self.spent.to_dict(),
-                "is_open": self.is_open, "events": events}  # fmt: skip
+        told = {"findings": self.findings, "spent": self.spent.to_dict(), "is_open": self.is_open}
+        return {**head, "state": _dumped(self.state), **told, "events": events}
 
 
 def proposal(state: State) -> str:
@@ -247,9 +260,12 @@ def _spent(event: SavedEvent) -> Spent:
     return Spent(**{name: given[name] for name in Spent.__slots__ if name in given})
 
 
-def state_event(state: State, by: str, reason: str = "") -> NewEvent:
-    """Return the event by which a state is in force."""
-    return NewEvent(Kind.STATE, {"state": _dumped(state), "by": by, "reason": reason})
+def state_event(
+    state: State, by: str, reason: str = "", findings: Sequence[Finding] = ()
+) -> NewEvent:
+    """Return the event by which a state is in force, with what rules found in it."""
+    cells = {"findings": [*map(asdict, findings)]} if findings else None
+    return NewEvent(Kind.STATE, {"state": _dumped(state), "by": by, "reason": reason}, cells)
 
 
 def made_event(state: State, made: Sequence[Made], by: str, *, agrees: bool = False) -> NewEvent:
@@ -315,16 +331,6 @@ def undo_event(conversation: Conversation, by: str) -> NewEvent:
     if not conversation.version.number:
         raise NothingToUndoError("The state is as it was at first; there is nothing to undo.")
     return NewEvent(Kind.STATE, {"back_to": conversation.version.before, "by": by})
-
-
-def edited(conversation: Conversation, given: str | Mapping[str, Any], by: str) -> NewEvent | None:
-    """Return the event by which what somebody wrote is the state; None where it is that already.
-
-    Raises:
-        StateInvalidError: It cannot be.
-    """
-    state = read_state(given if isinstance(given, str) else dict(given))
-    return None if state == conversation.state else state_event(state, by, "edited by hand")
 
 
 class UnknownConversationError(QueryError):

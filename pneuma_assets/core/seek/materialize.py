@@ -173,9 +173,7 @@ def run_queries(
 
     One that does not run has no columns, and a finding that says why.
     """
-    tables = Tables(bounds)
-    for name, rows in made.items():
-        tables.put(name, InHand(rows))
+    tables = _in_hand(made, bounds)
     for query in state.queries:
         try:
             statement = tables.check(query.sql, [*made], most_rows)
@@ -189,6 +187,24 @@ def run_queries(
             continue
         findings = [*findings_of(statement, query.name, tables), *_of_result(query.name, found)]
         yield QueryResult(query.name, found.columns, found.rows, found.more, tuple(findings))
+
+
+def all_rows(sql: str, made: Mapping[str, pa.Table], bounds: MakeBounds = BOUNDS) -> pa.Table:
+    """Return all rows that a query gives over tables that were made.
+
+    Raises:
+        SqlRefusedError: The guard refuses it.
+        SqlFailedError: It does not run, or not within the bounds; or two results are called alike.
+    """
+    tables = _in_hand(made, bounds)
+    return tables.arrow(tables.check(sql, [*made]))
+
+
+def _in_hand(made: Mapping[str, pa.Table], bounds: MakeBounds) -> Tables:
+    tables = Tables(bounds)
+    for name, rows in made.items():
+        tables.put(name, InHand(rows))
+    return tables
 
 
 def _of_result(name: str, found: StatementRows) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ and it is checked in the same way.
 import difflib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any, Literal
 
@@ -166,22 +166,27 @@ class State(_Part):
         return json.dumps(self.model_dump(mode="json", exclude_defaults=True), sort_keys=True)
 
 
-def read_state(given: str | dict[str, Any]) -> State:
+def read_state(given: str | Mapping[str, Any]) -> State:
     """Read a state that somebody wrote, a person or a model, and check that it can be.
 
     Raises:
         StateInvalidError: It is none, too large, or a name in it stands for nothing or for two.
     """
-    text = given if isinstance(given, str) else json.dumps(given)
+    state = read_parts(given)
+    check_state(state)
+    return state
+
+
+def read_parts(given: str | Mapping[str, Any]) -> State:
+    """Read parts of a state, whose names are not looked at; raises `StateInvalidError`."""
+    text = given if isinstance(given, str) else json.dumps(dict(given))
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         raise StateInvalidError(f"The state is larger than {MOST_BYTES:,} bytes; leave parts out.")
     try:
-        state = State.model_validate_json(text)
+        return State.model_validate_json(text)
     except ValidationError as error:
         findings = readable(error.errors()[:20], "state")
         raise StateInvalidError("\n".join(map(str, findings))) from None
-    check_state(state)
-    return state
 
 
 def check_state(state: State) -> None:

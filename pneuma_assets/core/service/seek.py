@@ -6,10 +6,11 @@ asked at each call, and never kept as a right.
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.access import Asker
@@ -17,6 +18,7 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError, PneumaError, QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.models.base import ConversingModel
+from pneuma_assets.core.seek.changes import put_in, without
 from pneuma_assets.core.seek.conductor import Conductor
 from pneuma_assets.core.seek.conversation import (
     Conversation,
@@ -24,14 +26,13 @@ from pneuma_assets.core.seek.conversation import (
     UnknownConversationError,
     agrees,
     closing,
-    edited,
     made_event,
     proposal,
     result_event,
     state_event,
     undo_event,
 )
-from pneuma_assets.core.seek.state import Source, State
+from pneuma_assets.core.seek.state import Source, State, read_parts, read_state
 from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.service.describe import add_context
 from pneuma_assets.core.service.seek_files import read_file
@@ -45,6 +46,8 @@ from pneuma_assets.core.text.suggest import check_text
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pyarrow as pa
+
     from pneuma_assets.core.seek.saved import SavedTables
     from pneuma_assets.core.service.saved_tables import SavedRun
     from pneuma_assets.core.service.session import QuerySession
@@ -54,7 +57,7 @@ MOST_CHARACTERS = 10_000
 """Of what a person says at once."""
 _TITLE = 120
 _SUGGESTED = 5
-_STATIC = "static pipeline"
+_STATIC, _AGENT = "static pipeline", "agent of {}"
 _MAY_NOT_ADD = "You may not add what others find; ask who keeps this catalog."
 
 
@@ -182,85 +185,107 @@ class Seeker:
                 later = _loaded_of(store, conversation_id, asker).events
                 yield from (one for one in later if one.number > now.last)
 
-    def _propose(self, store: "Store", tools: SeekTools, now: Conversation) -> None:
+    def _propose(self, store: "Store", tools: SeekTools, now: Conversation) -> Conversation:
         """Let the static pipeline answer (section 3.5): it proposes, and the person edits."""
         from pneuma_assets.core.seek.static import propose
 
-        text = str(now.turn[0].data["text"])
+        asker, text = tools.tables.asker, str(now.turn[0].data["text"])
         if now.state.tables:
             told = "No model is configured (seek.model): edit T and Q by hand, or make them."
-            return self._add(store, now, [closing(told)])
-        where = IndexFilter(readers=tools.tables.asker.readers)
+            return self._add(store, now, [closing(told)], asker)
+        where = IndexFilter(readers=asker.readers)
         try:
             session = tools.tables.session
             groups = session.engine.ask(lambda e: e.find_groups(text, k=5, where=where))
             state = propose(text, groups, tools.tables, families=tools.tables.families)
         except PneumaError as error:
-            return self._add(store, now, [closing(f"Nothing is proposed: {error}")])
+            return self._add(store, now, [closing(f"Nothing is proposed: {error}")], asker)
         names = ", ".join(i for one in state.sources for i in one.table_ids[:1])
         told = f"A first T is proposed from {names}. Edit it, and make it when it is what you need."
         if not state.tables:
             told = "No table was found for this; say it in other words."
         news = [state_event(state, _STATIC, "proposed")] if state.tables else []
-        return self._add(store, now, [*news, closing(told)])
+        return self._add(store, now, [*news, closing(told)], asker)
 
     def edit(
         self, conversation_id: str, given: str | Mapping[str, Any], asker: Asker
     ) -> Conversation:
-        """Let the state be what a person wrote.
+        """Let the state be what a person wrote, with findings where its names stand for nothing.
 
         Raises:
             StateInvalidError: It cannot be; every finding is a line.
             ConfigError: It names a table that is not there, or that they may not see.
         """
-        with self._store() as store:
-            now = _loaded_of(store, conversation_id, asker)
-            event = edited(now, given, asker.name)
-            if event is not None:
-                news = _ids(State.model_validate(event.data["state"])) - _ids(now.state)
-                for one in sorted(news):
-                    check_table(store, one, asker.readers)
-                self._add(store, now, [event, *_interrupting(now)])
-            return _loaded_of(store, conversation_id, asker)
+        with self._open(conversation_id, asker) as (store, tools, now):
+            return self._edited(store, tools, now, read_state(given))
+
+    def change(
+        self,
+        conversation_id: str,
+        parts: str | Mapping[str, Any],
+        asker: Asker,
+        *,
+        remove: Collection[str] = (),
+    ) -> Conversation:
+        """Let an agent put parts into the state, and leave out what has the names of `remove`.
+
+        What the person confirmed stays so, and nothing else is confirmed. Raises what `edit` does.
+        """
+        with self._open(conversation_id, asker) as (store, tools, now):
+            state = put_in(without(now.state, remove), read_parts(parts))
+            return self._edited(store, tools, now, read_state(state.to_json()), by=_AGENT)
+
+    def _edited(
+        self, store: "Store", tools: SeekTools, now: Conversation, state: State, by: str = "{}"
+    ) -> Conversation:
+        """Let a state be in force; a finding keeps nobody from going on with half of one."""
+        asker, news = tools.tables.asker, list[NewEvent]()
+        if state != now.state:
+            for one in sorted(_ids(state) - _ids(now.state)):
+                check_table(store, one, asker.readers)
+            found = tools.check(state, counts=False)
+            news = [state_event(state, by.format(asker.name), "edited", found), *_interrupting(now)]
+        return self._add(store, now, news, asker)
 
     def undo(self, conversation_id: str, asker: Asker) -> Conversation:
         """Take the version before back; raises `NothingToUndoError` where there is none."""
         with self._store() as store:
             now = _loaded_of(store, conversation_id, asker)
-            self._add(store, now, [undo_event(now, asker.name), *_interrupting(now)])
-            return _loaded_of(store, conversation_id, asker)
+            news = [undo_event(now, asker.name), *_interrupting(now)]
+            return self._add(store, now, news, asker)
 
     def cancel(self, conversation_id: str, asker: Asker) -> Conversation:
         """End a turn after the action that it is at; what that does is not kept."""
         with self._store() as store:
             now = _loaded_of(store, conversation_id, asker)
-            self._add(store, now, _interrupting(now, "Stopped."))
-            return _loaded_of(store, conversation_id, asker)
+            return self._add(store, now, _interrupting(now, "Stopped."), asker)
 
     def grant(self, conversation_id: str, asker: Asker) -> Conversation:
         """Let the model take as much again as the deployment file grants a conversation."""
         with self._store() as store:
             now = _loaded_of(store, conversation_id, asker)
-            self._add(store, now, [NewEvent(Kind.BUDGET, {"by": asker.name})])
-            return _loaded_of(store, conversation_id, asker)
+            return self._add(store, now, [NewEvent(Kind.BUDGET, {"by": asker.name})], asker)
 
     def materialize(self, conversation_id: str, asker: Asker) -> Conversation:
         """Make the tables of T, from what their sources hold now; whoever does so agrees to T."""
         with self._open(conversation_id, asker) as (store, tools, now):
             made = tools.make(now.state, fresh=True)
-            self._add(store, now, [made_event(now.state, made, asker.name, agrees=True)])
-            return _loaded_of(store, conversation_id, asker)
+            news = [made_event(now.state, made, asker.name, agrees=True)]
+            return self._add(store, now, news, asker)
 
-    def run(self, conversation_id: str, asker: Asker) -> Conversation:
-        """Run the queries of Q; T is made before where it is not there."""
+    def run(self, conversation_id: str, asker: Asker, *, by_agent: bool = False) -> Conversation:
+        """Run the queries of Q; T is made before where it is not there.
+
+        A person who does so agrees to T; an agent who does it for them agrees to nothing.
+        """
+        by = (_AGENT if by_agent else "{}").format(asker.name)
         with self._open(conversation_id, asker) as (store, tools, now):
             news = []
-            if now.shown(Kind.MADE) is None:
+            if now.shown(Kind.MADE) is None or not (by_agent or now.is_agreed):
                 made = tools.make(now.state)
-                news.append(made_event(now.state, made, asker.name, agrees=True))
-            news.append(result_event(now.state, tools.run(now.state), asker.name))
-            self._add(store, now, news)
-            return _loaded_of(store, conversation_id, asker)
+                news.append(made_event(now.state, made, by, agrees=not by_agent))
+            news.append(result_event(now.state, tools.run(now.state), by))
+            return self._add(store, now, news, asker)
 
     def accept(self, conversation_id: str, asker: Asker) -> Conversation:
         """Say that the state as it is now is what was needed."""
@@ -269,13 +294,25 @@ class Seeker:
             if not now.state.tables:
                 raise QueryError("There is no table to accept yet.")
             accepted = NewEvent(Kind.ACCEPTED, {"version": now.version.number, "by": asker.name})
-            self._add(store, now, [accepted])
-            return _loaded_of(store, conversation_id, asker)
+            return self._add(store, now, [accepted], asker)
 
-    def tables(self, conversation_id: str, asker: Asker) -> Mapping[str, Any]:
-        """Return the rows of the tables of T as `pyarrow.Table`, by name."""
+    def rows(
+        self, conversation_id: str, name: str, asker: Asker, what: str | None = None
+    ) -> "pa.Table":
+        """Return all rows of one of the `tables`, or of the `results` of queries, up to a million.
+
+        T is made before where it is not there. Raises `QueryError` where nothing is called so,
+        `StepFailedError` or `SqlFailedError` where it cannot be made.
+        """
         with self._open(conversation_id, asker) as (_, tools, now):
-            return {one.table: one.rows for one in tools.make(now.state)}
+            state = now.state
+            parts: Mapping[str, Sequence[Any]] = {"tables": state.tables, "results": state.queries}
+            there = {kind: [one.name for one in every] for kind, every in parts.items()}
+            for kind in [what] if what else there:
+                if name in there[kind]:
+                    return tools.rows(state, kind, name)
+            named = ", ".join(chain.from_iterable(there.values())) or "none yet"
+            raise QueryError(f"No table or query is called {name[:80]!r}; there are: {named}.")
 
     def script(self, conversation_id: str, asker: Asker) -> str:
         """Return one Python script that makes T and Q's results, without a model."""
@@ -340,18 +377,15 @@ class Seeker:
             TableReadError: It cannot be read.
         """
         table = read_file(name, data, self._loaded, self._environ)
-        with self._store() as store:
-            now = _loaded_of(store, conversation_id, asker)
+        with self._open(conversation_id, asker) as (store, tools, now):
             called = "file_" + re.sub(r"[^A-Za-z0-9]", "_", name.rpartition(".")[0])[:55]
             sources = [one for one in now.state.sources if one.name != called]
             given = now.state.model_copy(
                 update={"sources": (*sources, Source(name=called, file=name))}
             )
-            event = edited(now, given.to_json(), asker.name)
+            state = read_state(given.to_json())
             store.conversations.keep_file(conversation_id, name, table.packed())
-            if event is not None:
-                self._add(store, now, [event, *_interrupting(now)])
-            return _loaded_of(store, conversation_id, asker)
+            return self._edited(store, tools, now, state)
 
     def share(self, conversation_id: str, text: str, asker: Asker) -> str:
         """Let others who may see the tables of a conversation use a statement; returns its id."""
@@ -424,9 +458,12 @@ class Seeker:
         with self._asking() as session, AnswerSources(self._loaded, self._environ) as sources:
             yield PersonsTables(session, store, sources, asker, conversation_id, own_file)
 
-    def _add(self, store: "Store", now: Conversation, events: Sequence[NewEvent]) -> None:
+    def _add(
+        self, store: "Store", now: Conversation, events: Sequence[NewEvent], asker: Asker
+    ) -> Conversation:
         if events:
             store.conversations.append(now.conversation_id, now.last, events)
+        return _loaded_of(store, now.conversation_id, asker)
 
 
 def _loaded_of(store: "Store", conversation_id: str, asker: Asker) -> Conversation:

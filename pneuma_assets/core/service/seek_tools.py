@@ -16,7 +16,7 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError, PneumaError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.seek.conversation import Conversation, Kind, making
-from pneuma_assets.core.seek.materialize import materialize, probe, run_queries
+from pneuma_assets.core.seek.materialize import all_rows, materialize, probe, run_queries
 from pneuma_assets.core.seek.operators.registry import describe
 from pneuma_assets.core.seek.prompts import Shown
 from pneuma_assets.core.seek.results import Finding, Made, MakeBounds, QueryResult
@@ -212,9 +212,9 @@ class SeekTools:
         """Return the rows of a small query over the sources of a state."""
         return probe(sql, state, self.tables)
 
-    def check(self, state: State) -> Sequence[Finding]:
-        """Return what rules find before anything is made."""
-        return check(state, self.tables)
+    def check(self, state: State, *, counts: bool = True) -> Sequence[Finding]:
+        """Return what rules find before anything is made; those that count read rows."""
+        return check(state, self.tables, counts=counts)
 
     def make(self, state: State, *, fresh: bool = False) -> Sequence[Made]:
         """Make the target tables, or return them where nothing they are made of is another."""
@@ -234,9 +234,17 @@ class SeekTools:
 
     def run(self, state: State) -> Sequence[QueryResult]:
         """Run the queries over target tables, which are made where they are not there."""
-        made = {one.table: one.rows for one in self.make(state)}
         most = self.loaded.deployment.seek.rows
-        return list(run_queries(state, made, bounds=self.bounds, most_rows=most))
+        return list(run_queries(state, self._rows(state), bounds=self.bounds, most_rows=most))
+
+    def rows(self, state: State, what: str, name: str) -> pa.Table:
+        """Return all rows of one of the `tables`, or of the `results` of queries, by its name."""
+        made = self._rows(state)
+        queries = {one.name: one.sql for one in state.queries}
+        return made[name] if what == "tables" else all_rows(queries[name], made, self.bounds)
+
+    def _rows(self, state: State) -> Mapping[str, pa.Table]:
+        return {one.table: one.rows for one in self.make(state)}
 
     def joins(self, state: State) -> Sequence[str]:
         """Return by which columns the sources can be joined, a line each."""

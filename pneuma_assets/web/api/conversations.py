@@ -1,12 +1,10 @@
 """Conversations that end in the table somebody needed, each for its author alone."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.seek.conversation import Conversation
 from pneuma_assets.core.seek.state import State, difference
 from pneuma_assets.core.store.conversations import SavedConversation
@@ -68,6 +66,9 @@ class Talk(BaseModel):
     created_at: float
     updated_at: float
     state: State
+    findings: list[dict[str, Any]] = Field(
+        description="What rules found in what was made and run; before that, in the edited state."
+    )
     spent: dict[str, float]
     is_open: bool = Field(description="Whether a turn has no answer yet: resume goes on with it.")
     events: list[Event]
@@ -148,7 +149,7 @@ def resume(desk: Desk, asker: WhoAsks, conversation_id: Id) -> Talk:
 
 @router.put(f"{_HERE}/state", operation_id="edit_state", summary="Edit the state")
 def edit_state(desk: Desk, asker: WhoAsks, conversation_id: Id, state: State) -> Talk:
-    """Put a state in the place of the one in force; it is checked as a model's is."""
+    """Put a state in the place of the one in force; what its names lack is in `findings`."""
     return _talk(desk.seek.edit(conversation_id, state.to_json(), asker))
 
 
@@ -194,24 +195,22 @@ def versions(
 
 
 @work.get(
-    f"{_HERE}/tables/{{table}}",
-    operation_id="export_table",
-    summary="A target table as a file",
+    f"{_HERE}/{{what}}/{{name}}",
+    operation_id="export_rows",
+    summary="A target table, or a query's result, as a file",
     response_class=Response,
     responses=_FILES,
 )
-def export_table(
+def export_rows(
     desk: Desk,
     asker: WhoAsks,
     conversation_id: Id,
-    table: Annotated[str, Path(max_length=100)],
+    what: Literal["tables", "results"],
+    name: Annotated[str, Path(max_length=100)],
     format: Annotated[Literal["csv", "parquet"], Query()] = "csv",  # noqa: A002
 ) -> Response:
-    """Return the rows of a table of T, which is made where it is not there."""
-    made: Mapping[str, Any] = desk.seek.tables(conversation_id, asker)
-    if table not in made:
-        raise QueryError(f"there is no table {table!r}; there are: {', '.join(made) or 'none'}")
-    return file_of(made[table], table, format)
+    """Return all rows of a table of T or of a query, which are made where they are not there."""
+    return file_of(desk.seek.rows(conversation_id, name, asker, what), name, format)
 
 
 @work.get(

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, UploadFile
 from fastapi.responses import Response
 
-from pneuma_assets.core.errors import QueryError
 from pneuma_assets.web.export import file_of
 from pneuma_assets.web.pages.conversation_view import text_of
 from pneuma_assets.web.pages.conversations import Id, tried
@@ -30,18 +29,16 @@ def add_file(page: ThePage, conversation_id: Id, file: UploadFile) -> Response:
     )
 
 
-@router.get("/tables/{name}")
-def table_file(
+@router.get("/{what}/{name}")
+def rows_file(
     page: ThePage,
     conversation_id: Id,
+    what: Literal["tables", "results"],
     name: Name,
     format: Format = "csv",  # noqa: A002
 ) -> Response:
-    """Return the rows of a table of T, which is made where it is not there."""
-    made = page.desk.seek.tables(conversation_id, page.asker)
-    if name not in made:
-        raise QueryError("There is no such table in this conversation.")
-    return file_of(made[name], name, format)
+    """Return all rows of a table of T or of a query, which are made where they are not there."""
+    return file_of(page.desk.seek.rows(conversation_id, name, page.asker, what), name, format)
 
 
 @router.get("/script")

@@ -88,11 +88,10 @@ def _said_of(action: Mapping[str, Any]) -> str:
     return f"{action.get('action', '')}: {about[:300]}".rstrip(": ")
 
 
-def findings_of(*events: SavedEvent | None) -> list[Mapping[str, Any]]:
-    """Return what rules found in tables and results, what matters most first."""
+def findings_of(conversation: Conversation) -> list[Mapping[str, Any]]:
+    """Return what rules found, what matters most first."""
     order = ("error", "warning", "note")
-    found = [one for event in events if event for one in (event.cells or {}).get("findings", ())]
-    return sorted(found, key=lambda one: order.index(one["severity"]))
+    return sorted(conversation.findings, key=lambda one: order.index(one["severity"]))
 
 
 def results_of(event: SavedEvent | None) -> dict[str, Result]:

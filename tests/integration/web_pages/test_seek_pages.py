@@ -4,6 +4,7 @@ import io
 import json
 import re
 import threading
+from pathlib import Path
 
 import httpx
 import pyarrow.parquet as pq
@@ -84,6 +85,9 @@ def test_a_need_becomes_a_file_without_a_model_and_without_script(browser, site)
         page.get_by_label("SQL of wettest").fill("SELECT max(mm) AS most FROM wet")
         page.get_by_role("button", name="Run this").click()
         assert page.get_by_role("group", name="Result of wettest").locator("td").count() == 1
+        with page.expect_download() as taken:
+            page.get_by_role("link", name="CSV of wettest").click()
+        assert Path(taken.value.path()).read_text().splitlines()[0] == "most"
         page.get_by_role("button", name="Accept").click()
         assert page.locator("#done").is_visible()
         assert page.locator(".badge", has_text="accepted").is_visible()
@@ -282,6 +286,7 @@ def test_anothers_conversation_is_not_there(persons):
         ("get", "", None),
         ("get", "/state", None),
         ("get", "/tables/rivers", None),
+        ("get", "/results/most", None),
         ("post", "/say", {"text": "hello"}),
         ("post", "/state", {"state": "{}", "version": "0"}),
         ("post", "/acts/undo", {}),

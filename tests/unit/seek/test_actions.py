@@ -111,7 +111,11 @@ def test_what_a_person_confirmed_a_model_neither_takes_away_nor_gives():
     assert told == [("Sure.", True), ("New.", False)]
 
 
-def test_a_source_that_is_removed_takes_the_steps_that_read_it():
+def test_a_source_that_is_removed_takes_the_steps_that_read_it_and_what_came_of_it():
+    given = json.loads(STATE.to_json())
+    given["tables"][0]["columns"][0]["origins"] = [{"source": "s", "columns": ["a"]}]
+    after = changed(read_state(given), change(remove=["s"]), {})
+    assert after.tables[0].columns[0].origins == ()
     after = changed(STATE, change(remove=["S"]), {})
     assert after.sources == ()
     assert after.tables[0].steps == ()

@@ -50,7 +50,10 @@ def test_a_need_becomes_a_file(client, begun):
     assert said["events"][-1]["kind"] == "assistant"
     again = done(client.post(f"{begun}/messages", json={"text": "how long?", "key": "1"}))
     assert len(again["events"]) == len(said["events"])
-    assert done(client.put(f"{begun}/state", json=STATE))["state"]["queries"]
+    wrong = STATE | {"queries": [{"name": "most", "sql": "SELECT max(length) FROM rivers"}]}
+    (finding,) = done(client.put(f"{begun}/state", json=wrong))["findings"]
+    assert (finding["subject"], finding["severity"]) == ("most", "error")
+    assert done(client.put(f"{begun}/state", json=STATE))["findings"] == []
     ran = done(client.post(f"{begun}/results"))
     assert ran["events"][-1]["cells"]["rows"]["most"]
     assert done(client.post(f"{begun}/acts/accept"))["events"][-1]["kind"] == "accepted"
@@ -59,11 +62,13 @@ def test_a_need_becomes_a_file(client, begun):
     packed = client.get(f"{begun}/tables/long_rivers", params={"format": "parquet"}).content
     rows = pq.read_table(io.BytesIO(packed))
     assert rows.num_rows == len(text.splitlines()) - 1
+    most = client.get(f"{begun}/results/most").text.split()
+    assert most == ["most", str(max(rows["length"].to_pylist()))]
     assert "long_rivers" in client.get(f"{begun}/script").text
     changes = done(client.get(f"{begun}/versions"))
-    assert "+table long_rivers" in changes["items"][-1]["changes"]
+    assert "+table long_rivers" in changes["items"][-2]["changes"]
     before = done(client.post(f"{begun}/acts/undo"))["state"]
-    assert "most" not in {one["name"] for one in before["queries"]}
+    assert before["queries"][0]["sql"] == wrong["queries"][0]["sql"]
 
 
 def test_a_conversation_is_listed_renamed_and_deleted(client, begun):
@@ -87,6 +92,8 @@ WRONG = {
     "no such act": ("post", "/acts/explode", None, 422),
     "nothing to accept": ("post", "/acts/accept", None, 422),
     "no such table": ("get", "/tables/none", None, 422),
+    "no such query": ("get", "/results/none", None, 422),
+    "no such file": ("get", "/other/none", None, 422),
 }
 
 

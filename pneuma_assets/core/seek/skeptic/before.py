@@ -25,22 +25,25 @@ class _Planned:
         return [pa.RecordBatch.from_pylist([], pa.schema([(name, pa.string()) for name in names]))]
 
 
-def check(state: State, relations: Relations, *, bounds: MakeBounds = BOUNDS) -> list[Finding]:
+def check(
+    state: State, relations: Relations, *, bounds: MakeBounds = BOUNDS, counts: bool = True
+) -> list[Finding]:
     """Return what the rules find in a state; an error among it keeps a table from being made.
 
     Names and options of all steps and queries are looked at, and statements over tables that exist
-    are compared with what these hold, so that it is known early that nothing is from 2019.
+    are compared with what these hold, so that it is known early that nothing is from 2019; without
+    `counts` no row is read for it. A table without steps is one that nobody has made yet.
 
     Raises:
         StateInvalidError: The state cannot be.
     """
     check_state(state)
     tables = tables_of(state, relations, bounds)
-    existing = {one.name.casefold() for one in state.sources}
+    existing = {one.name.casefold() for one in state.sources} if counts else set()
     findings = [one for target in order_of_tables(state) for one in _of(target, tables, existing)]
     for query in state.queries:
         try:
-            names = [one.name for one in state.tables if one.columns and tables.has(one.name)]
+            names = [one.name for one in state.tables if tables.has(one.name)]
             if len(names) == len(state.tables):
                 tables.check(query.sql, names)
         except PneumaError as error:
@@ -49,9 +52,6 @@ def check(state: State, relations: Relations, *, bounds: MakeBounds = BOUNDS) ->
 
 
 def _of(target: TargetTable, tables: Tables, existing: set[str]) -> Iterator[Finding]:
-    if not target.steps:
-        text = "no step says how it is made"
-        yield Finding("no steps", Severity.ERROR, target.name, text)
     made: Sequence[str] | None = ()
     for step in target.steps:
         if not all(map(tables.has, step.reads)):
@@ -64,7 +64,7 @@ def _of(target: TargetTable, tables: Tables, existing: set[str]) -> Iterator[Fin
         except PneumaError as error:
             yield Finding("step", Severity.ERROR, step.makes, str(error))
             made = None
-        if made is not None:
+        if made is not None and all(made):  # what DuckDB calls a result without a name is not known
             tables.put(step.makes, _Planned([AnswerColumn(name, "VARCHAR") for name in made]))
     if made:
         names = {name.casefold() for name in made}
