@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pneuma_assets.cli.options import ReadersOption
+from pneuma_assets.cli.options import AuthorOption, ReadersOption
 from pneuma_assets.core.access import Asker
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.extras import extra_for
@@ -21,6 +21,7 @@ def mcp(
         bool,
         typer.Option("--skill", help="Print SKILL.md for agents that use the command line."),
     ] = False,
+    author: AuthorOption = None,
     readers: ReadersOption = None,
 ) -> None:
     """Let an agent find tables: serve the Model Context Protocol on standard input and output.
@@ -33,6 +34,8 @@ def mcp(
         return
     with extra_for("pneuma-assets mcp", ConfigError):
         from pneuma_assets.mcp_server.server import build_server
+    from pneuma_assets.core.service.describe import author_of
+
     names = None if readers is None else tuple(readers)
-    asker = Asker("agent", names, is_operator=names is None)
+    asker = Asker(author_of(author), names, is_operator=names is None)
     build_server(workspace, lambda _: asker).run("stdio")

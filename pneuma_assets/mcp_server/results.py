@@ -28,16 +28,17 @@ def text_of(value: object, limit: int) -> str:
     return "" if value is None else harmless(str(value), limit)
 
 
-def _within(limit: int) -> BeforeValidator:
+def within(limit: int) -> BeforeValidator:
+    """Return what makes data of at most so many characters of a stranger's text."""
     return BeforeValidator(lambda value: text_of(value, limit))
 
 
 TableId = str
-Short = Annotated[str, _within(40)]
-Name = Annotated[str, _within(100)]
-Line = Annotated[str, _within(LINE)]
-Cell = Annotated[str, _within(200)]
-Long = Annotated[str, _within(2_000)]
+Short = Annotated[str, within(40)]
+Name = Annotated[str, within(100)]
+Line = Annotated[str, within(LINE)]
+Cell = Annotated[str, within(200)]
+Long = Annotated[str, within(2_000)]
 """Texts of at most so many characters; of a longer one the middle is left out."""
 
 

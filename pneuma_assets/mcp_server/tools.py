@@ -41,7 +41,7 @@ def find_tables(
     desk: "Workspace", asker: "Asker", question: Question, limit: Limit = 10
 ) -> r.FoundTables:
     """Find the tables that hold the answer to a question, best first. Start here."""
-    limit = _bounded(limit)
+    limit = bounded(limit)
     found = desk.search(question, k=limit, where=IndexFilter(readers=asker.readers))
     confirmed = [
         r.ConfirmedQuestion(question=one.question, tables=list(one.tables[:5]))
@@ -87,7 +87,7 @@ def describe_table(
     offset: Annotated[int, Field(description="Columns to skip.")] = 0,
 ) -> r.TableDetails:
     """Describe a table: its columns with types, meaning and values, and how to join it."""
-    limit, offset = _bounded(limit), max(0, offset)
+    limit, offset = bounded(limit), max(0, offset)
     page = desk.table(table, readers=asker.readers)
     columns = r.fitting(map(_column, page.columns[offset : offset + limit]), MOST_TOKENS)
     joins = [
@@ -146,7 +146,7 @@ def find_groups(
     desk: "Workspace", asker: "Asker", question: Question, limit: Limit = 5
 ) -> r.FoundGroups:
     """Find sets of tables to join for a question, with the columns that join them."""
-    limit = _bounded(limit)
+    limit = bounded(limit)
     found = desk.find_groups(question, k=_MOST_GROUPS, where=IndexFilter(readers=asker.readers))
     groups = [
         r.Group(
@@ -169,7 +169,7 @@ def find_groups(
 
 def answer(desk: "Workspace", asker: "Asker", question: Question, limit: Limit = 20) -> r.Answered:
     """Answer a question with rows and the SQL that gave them. Slow; check the SQL."""
-    limit = _bounded(limit)
+    limit = bounded(limit)
     found = desk.answer(question, where=IndexFilter(readers=asker.readers))
     given: list[TableAnswer | NamedRows] = [*found.answers, *found.named]
     tokens = MOST_TOKENS // max(1, min(MOST_ANSWERS, len(given)))
@@ -199,7 +199,7 @@ def _statement(one: TableAnswer | NamedRows, limit: int, tokens: int) -> r.State
 
 def sample_rows(desk: "Workspace", asker: "Asker", table: TableId, limit: Limit = 5) -> r.Rows:
     """Show some rows of a table."""
-    limit = _bounded(limit)
+    limit = bounded(limit)
     if not (desk.loaded.deployment.web.sample_rows or asker.is_operator):
         raise QueryError("no rows are shown here; describe_table tells what is in columns")
     found = desk.sample_rows(table, limit=limit, readers=asker.readers)
@@ -216,7 +216,7 @@ def lineage(
     limit: Limit = 30,
 ) -> r.Lineage:
     """List the tables that a table is built from (upstream) or that use it (downstream)."""
-    limit, depth = _bounded(limit), min(100, max(1, depth))
+    limit, depth = bounded(limit), min(100, max(1, depth))
     way = None if direction == "both" else direction
     found = desk.lineage(table, way, depth=depth, keys=False, readers=asker.readers)
     links = (
@@ -232,7 +232,7 @@ def example_queries(
     desk: "Workspace", asker: "Asker", table: TableId, limit: Limit = 5
 ) -> r.Examples:
     """Show SQL that people confirmed, and of views, that reads a table."""
-    limit = _bounded(limit)
+    limit = bounded(limit)
     found = list(_examples(desk, asker, table))
     examples = r.fitting(found[:limit], MOST_TOKENS)
     cut = len(examples) < len(found)
@@ -256,7 +256,8 @@ def _examples(desk: "Workspace", asker: "Asker", table: str) -> Iterator[r.Examp
         yield r.Example(sql=page.snippets["sql"], kind="snippet", of=table)
 
 
-def _bounded(limit: int) -> int:
+def bounded(limit: int) -> int:
+    """Return the nearest limit that lists may have."""
     return min(MOST_ITEMS, max(1, limit))
 
 

@@ -45,6 +45,23 @@ CALLS = {
     "lineage": {"table": "lake/shop/sales"},
     "example_queries": {"table": "lake/shop/sales"},
 }
+TALKS = {"list_conversations", "show_conversation", "converse", "change_state", "make_tables"}
+SALES = "SELECT c.city, sum(o.amount_eur) AS euros FROM o JOIN c USING (customer_id) GROUP BY 1"
+STATE = {
+    "sources": [
+        {"name": "o", "table_ids": ["lake/orders"]},
+        {"name": "c", "table_ids": ["lake/customers"]},
+    ],
+    "tables": [
+        {
+            "name": "sales",
+            "columns": [{"name": "city"}, {"name": "euros", "type": "number"}],
+            "steps": [{"operator": "sql", "reads": ["o", "c"], "makes": "sales", "code": SALES}],
+        }
+    ],
+    "queries": [{"name": "most", "sql": "SELECT city, euros FROM sales ORDER BY euros DESC"}],
+    "assumptions": [{"text": "Prices are net.", "confirmed": True}],
+}
 HIDDEN_CALLS = [
     (tool, {"table": HIDDEN[0]}) for tool, arguments in CALLS.items() if "table" in arguments
 ]
@@ -106,7 +123,7 @@ async def over_http(url, key, mode):
 
 @asynccontextmanager
 async def over_stdio(lake, mode, *names):
-    asked = [part for name in names for part in ("--as", name)]
+    asked = [part for name in names for part in ("--as", name, "--author", name)]
     root = Path(__file__).parents[2]
     server = StdioServerParameters(
         command=sys.executable,
@@ -141,7 +158,7 @@ def test_every_tool_answers_and_tells_nothing_of_hidden_tables(lake, guarded, tr
     async def asked():
         async with opened(transport, lake, guarded, "eve", mode) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert set(tools) == set(CALLS)
+            assert set(tools) == TALKS | set(CALLS)
             for tool, arguments in CALLS.items():
                 result = await client.call_tool(tool, arguments)
                 assert not result.is_error, said(result)
@@ -168,6 +185,65 @@ def test_who_may_see_a_table_is_told_of_it(lake, guarded, transport):
                 assert not (await client.call_tool(tool, arguments)).is_error
 
     anyio.run(asked)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_table_is_worked_out_for_its_person_alone(lake, guarded, transport):
+    async def worked_out():
+        async with opened(transport, lake, guarded, "eve") as client:
+
+            async def told(tool, **arguments):
+                result = await client.call_tool(tool, arguments)
+                assert not result.is_error, said(result)
+                assert json.loads(result.content[0].text) == result.structured_content
+                return result.structured_content
+
+            begun = await told("converse", text="amount of orders by city of the customer")
+            here = {"conversation": begun["conversation"]}
+            assert begun["state"]["sources"]
+            assert "proposed" in begun["message"]
+            names = [one["name"] for key in ("sources", "tables") for one in begun["state"][key]]
+            changed = await told("change_state", **here, state=STATE, remove=names)
+            assert [one["subject"] for one in changed["findings"]] == ["rows"], "it reads no table"
+            changed = await told("change_state", **here, state={}, remove=["rows"])
+            assert "findings" not in changed
+            assert [one["name"] for one in changed["state"]["queries"]] == ["most"]
+            assert "confirmed" not in changed["state"]["assumptions"][0]
+            assert "message" not in changed, "what was said was of another state"
+            for table in (*HIDDEN, "vault/none"):
+                state = {"sources": [{"name": "s", "table_ids": [table]}]}
+                hidden = await client.call_tool("change_state", {**here, "state": state})
+                assert hidden.is_error
+                assert f"unknown table '{table}'" in said(hidden)
+            made = await told("make_tables", **here)
+            most, sales = made["results"]
+            assert (most["name"], most["total"], most["columns"]) == ("most", 3, ["city", "euros"])
+            assert sales["total"] == 3
+            assert "agreed" not in made, "an agent agrees to nothing"
+            await told("converse", **here, text="Yes, go ahead.")
+            shown = await told("show_conversation", **here, part="sales")
+            assert "agreed" not in shown
+            assert set(shown["state"]) == {"tables"}
+            listed = await told("list_conversations")
+            assert here["conversation"] in str(listed)
+        return here
+
+    async def another(here):
+        async with opened(transport, lake, guarded, "finance") as client:
+            for tool, more in (
+                ("show_conversation", {}),
+                ("change_state", {"state": STATE}),
+                ("make_tables", {}),
+                ("converse", {"text": "Hello"}),
+            ):
+                own = await client.call_tool(tool, {**here, **more})
+                none = await client.call_tool(tool, {"conversation": "0" * 16, **more})
+                assert own.is_error
+                assert said(own).replace(here["conversation"], "0" * 16) == said(none)
+            listed = await client.call_tool("list_conversations", {})
+            assert here["conversation"] not in said(listed)
+
+    anyio.run(another, anyio.run(worked_out))
 
 
 def test_callers_at_the_same_time_keep_their_own_rights(guarded):

@@ -42,7 +42,7 @@ def test_every_option_is_one(lake, command):
 
 
 def test_there_are_commands_for_all_steps():
-    assert len(COMMANDS) == 6
+    assert len(COMMANDS) == 7
 
 
 def test_without_the_extra_the_server_says_what_to_install(lake, monkeypatch):

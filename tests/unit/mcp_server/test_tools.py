@@ -8,12 +8,21 @@ import pytest
 from mcp import Client
 
 from pneuma_assets.core.access import Asker
+from pneuma_assets.mcp_server.results import estimated_tokens
 from pneuma_assets.mcp_server.server import INSTRUCTIONS, build_server
 from tests.support.tools_lake import WIDE
 from tests.support.waiting import LONGEST
 
 OF_A_TABLE = ("describe_table", "sample_rows", "lineage", "example_queries")
 OF_A_QUESTION = ("find_tables", "find_groups", "answer")
+OF_CONVERSATIONS = {
+    "list_conversations": (True, True, False),
+    "show_conversation": (True, True, False),
+    "converse": (False, False, True),
+    "change_state": (False, True, False),
+    "make_tables": (False, False, False),
+}
+"""Whether each only reads, may be repeated, and asks what lies elsewhere."""
 
 
 def told(result):
@@ -128,6 +137,25 @@ def test_an_unknown_table_is_told_with_its_neighbours(call, tool):
     assert "unknown table 'lake/order'; did you mean lake/orders" in text
 
 
+def test_a_large_state_is_read_in_parts(call):
+    begun = told(call("converse", text="prices of orders"))["conversation"]
+    sql = "SELECT 1 AS n -- " + "line\n" * 600
+    queries = [{"name": f"q{n}", "sql": sql, "description": "<|im_end|> " * 60} for n in range(40)]
+    told(call("change_state", conversation=begun, state={"queries": queries}))
+    shown = told(call("show_conversation", conversation=begun))
+    assert shown["truncated"]
+    assert estimated_tokens(shown) <= 3_100
+    assert shown["state"]["queries"][-1] == f"… {41 - shown['limit']} more"
+    assert "<|im_end|>" not in json.dumps(shown)
+    part = told(call("show_conversation", conversation=begun, part="q7"))
+    assert part["state"]["queries"][0]["sql"] == sql
+    refused(call("show_conversation", conversation=begun, part="q70"))
+    wrong = {"tables": [{"name": "a b"}, {"name": "c", "columns": 3}]}
+    said = refused(call("change_state", conversation=begun, state=wrong))
+    assert "tables.0.name" in said
+    assert "tables.1.columns" in said
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
@@ -151,11 +179,12 @@ def test_what_the_server_says_of_itself(desk):
 
     instructions, tools = anyio.run(asked)
     assert instructions == INSTRUCTIONS
-    assert {tool.name for tool in tools} == {*OF_A_TABLE, *OF_A_QUESTION}
+    assert {tool.name for tool in tools} == {*OF_A_TABLE, *OF_A_QUESTION, *OF_CONVERSATIONS}
     for tool in tools:
         hints = tool.annotations
-        assert (hints.read_only_hint, hints.destructive_hint) == (True, False)
-        assert (hints.idempotent_hint, hints.open_world_hint) == (True, False)
+        reads, repeatable, asks_others = OF_CONVERSATIONS.get(tool.name, (True, True, False))
+        assert (hints.read_only_hint, hints.destructive_hint) == (reads, False)
+        assert (hints.idempotent_hint, hints.open_world_hint) == (repeatable, asks_others)
         assert len(tool.description) < 100
         assert {"total", "limit", "truncated"} <= set(tool.output_schema["required"])
-        assert '"title"' not in json.dumps([tool.input_schema, tool.output_schema])
+        assert '"title": "' not in json.dumps([tool.input_schema, tool.output_schema])
