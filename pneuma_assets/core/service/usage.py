@@ -146,11 +146,10 @@ def embed_question(store: "Store", answer_id: str, encoder: "Callable[[], Encode
     Raises:
         ModelError: The encoder is away; the next run embeds the question.
     """
-    asked = {one.question for one in store.usage.answers() if one.answer_id == answer_id}
-    for question in asked:
+    for one in store.usage.answers(answer_id):
         opened = encoder()
-        (vector,) = opened.encode_queries([question])
-        store.usage.keep_vectors(opened.name, {answer_id: (question, vector)})
+        (vector,) = opened.encode_queries([one.question])
+        store.usage.keep_vectors(opened.name, {answer_id: (one.question, vector)})
 
 
 def forget(
@@ -168,8 +167,7 @@ def forget(
         ConfigError: There is no such answer, or none that they may see and is theirs.
     """
     check_text("the answer's id", answer_id, ConfigError)
-    found = [one for one in store.usage.answers() if one.answer_id == answer_id]
-    for one in shown(store, [(one, None) for one in found], readers):
+    for one in shown(store, [(one, None) for one in store.usage.answers(answer_id)], readers):
         if author is None or one.author == author:
             store.usage.forget(answer_id)
             if not one.confirmed:

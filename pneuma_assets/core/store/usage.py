@@ -37,9 +37,11 @@ class Usage(StorePart):
         super().__init__(database)
         self._embeddings = embeddings
 
-    def answers(self) -> list[SavedAnswer]:
-        """Return all that was said of answers, the newest first."""
+    def answers(self, answer_id: str | None = None) -> list[SavedAnswer]:
+        """Return all that was said of answers, the newest first, or of one by its id."""
         asked = select(answers).order_by(answers.c.said_at.desc(), answers.c.answer_id)
+        if answer_id is not None:
+            asked = asked.where(answers.c.answer_id == answer_id)
         return [_answer_of(row._mapping) for row in self._db.read(asked)]
 
     def mark(self) -> object:
