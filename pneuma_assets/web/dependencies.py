@@ -37,7 +37,8 @@ Settings = Annotated[WebConfig, Depends(_settings)]
 """The section `web` of the deployment."""
 
 
-async def _editor(asker: WhoAsks) -> Asker:
+async def editor(asker: WhoAsks) -> Asker:
+    """Return who asks; refuses who may not correct, confirm and add."""
     if not asker.may_edit:
         raise RefusedError(403, "may-not-edit", "You may read here and change nothing.")
     return asker
@@ -50,8 +51,5 @@ async def operator(asker: WhoAsks) -> Asker:
     return asker
 
 
-Editor = Annotated[Asker, Depends(_editor)]
+Editor = Annotated[Asker, Depends(editor)]
 """Who asks, who may correct, confirm and add."""
-
-Operator = Annotated[Asker, Depends(operator)]
-"""Who asks, who operates the deployment."""

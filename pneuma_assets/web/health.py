@@ -10,9 +10,10 @@ from pydantic import BaseModel, Field
 
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.web.dependencies import operator
 from pneuma_assets.web.metrics import Metrics
 from pneuma_assets.web.pool import WorkPool
-from pneuma_assets.web.problems import RefusedError, documented
+from pneuma_assets.web.problems import documented
 
 logger = logging.getLogger(__name__)
 
@@ -95,8 +96,8 @@ async def metrics(request: Request) -> Response:
     """Return counts and times, to operators and to who has the token of `web.metrics_token_env`."""
     figures: Metrics = request.app.state.metrics
     asker = request.state.asker
-    if asker is not None and not asker.is_operator:
-        raise RefusedError(403, "operators-only", "Only who operates this server sees that.")
+    if asker is not None:
+        await operator(asker)
     return Response(figures.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 

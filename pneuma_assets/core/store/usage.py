@@ -64,7 +64,7 @@ class Usage(StorePart):
             known = {one.content: one.answer_id for one in self.answers()}
             answer_id = known.get(said.content)
             if answer_id is None and len(known) >= MOST_ANSWERS:
-                told = f"{MOST_ANSWERS:,} answers are kept, and no more can be; forget some first"
+                told = f"{MOST_ANSWERS:,} answers are kept, the most there are; forget some first"
                 command = "pneuma-assets confirmed --forget ID"
                 raise StateError(f"{told}: {command}").saying_elsewhere(told)
             answer_id = answer_id or token_hex(8)

@@ -9,7 +9,7 @@ from pneuma_assets.core.seek.conversation import Conversation
 from pneuma_assets.core.seek.state import State, difference
 from pneuma_assets.core.store.conversations import SavedConversation
 from pneuma_assets.web.api.parameters import Body, Limit, Offset
-from pneuma_assets.web.api.router import Page, api_router, page_of
+from pneuma_assets.web.api.router import Page, api_router, files_of, page_of
 from pneuma_assets.web.dependencies import Desk, WhoAsks
 from pneuma_assets.web.export import MEDIA_TYPES, file_of
 from pneuma_assets.web.pool import AnswerRoute
@@ -21,9 +21,6 @@ work = api_router("conversations", AnswerRoute)
 Id = Annotated[str, Path(max_length=100, description="As the list has it.")]
 _HERE = "/conversations/{conversation_id}"
 _SCRIPT = "text/x-python"
-_FILES: dict[int | str, dict[str, Any]] = {
-    200: {"content": {one: {"schema": {"type": "string"}} for one in MEDIA_TYPES.values()}}
-}
 
 
 class Title(Body):
@@ -199,7 +196,7 @@ def versions(
     operation_id="export_rows",
     summary="A target table, or a query's result, as a file",
     response_class=Response,
-    responses=_FILES,
+    responses=files_of(*MEDIA_TYPES.values()),
 )
 def export_rows(
     desk: Desk,
@@ -218,7 +215,7 @@ def export_rows(
     operation_id="export_script",
     summary="One script that makes it all",
     response_class=Response,
-    responses={200: {"content": {_SCRIPT: {"schema": {"type": "string"}}}}},
+    responses=files_of(_SCRIPT),
 )
 def export_script(desk: Desk, asker: WhoAsks, conversation_id: Id) -> Response:
     """Return a Python script that makes T and the results of Q, without a model."""

@@ -47,8 +47,8 @@ class FacetFilter(Body):
 
     def facets(self) -> Facets:
         """Return the filter as the desk takes it."""
-        days = self.updated_within_days
-        return _of(self.sources, self.schemas, self.formats, self.owners, days)
+        of = (tuple(self.sources), tuple(self.schemas), tuple(self.formats), tuple(self.owners))
+        return Facets(*of, self.updated_within_days)
 
 
 async def _facets(
@@ -58,13 +58,8 @@ async def _facets(
     owner: _Values = [],  # noqa: B006
     updated_within_days: Annotated[int | None, Query(ge=1, le=100_000)] = None,
 ) -> Facets:
-    return _of(source, schema, format, owner, updated_within_days)
-
-
-def _of(
-    sources: list[str], schemas: list[str], formats: list[str], owners: list[str], days: int | None
-) -> Facets:
-    return Facets(tuple(sources), tuple(schemas), tuple(formats), tuple(owners), days)
+    of = (tuple(source), tuple(schema), tuple(format), tuple(owner))
+    return Facets(*of, updated_within_days)
 
 
 Wanted = Annotated[Facets, Depends(_facets)]

@@ -1,7 +1,7 @@
 """Makes the routers of the interface for programs, and the lists that they return."""
 
 from collections.abc import Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
@@ -22,6 +22,11 @@ def api_router(tag: str, route: type[PooledRoute] = PooledRoute) -> APIRouter:
         responses=documented(404),
         dependencies=[Depends(_check_parameters)],
     )
+
+
+def files_of(*media_types: str) -> dict[int | str, dict[str, Any]]:
+    """Return the answers of a route that gives files, for its OpenAPI description."""
+    return {200: {"content": {one: {"schema": {"type": "string"}} for one in media_types}}}
 
 
 async def _check_parameters(request: Request) -> None:

@@ -1,6 +1,6 @@
 """Statements that people write or change, and their rows as files."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import Query, Response
 from pydantic import Field
@@ -8,7 +8,7 @@ from pydantic import Field
 from pneuma_assets.core.answers.results import TableAnswer
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.web.api.parameters import Body, Name
-from pneuma_assets.web.api.router import api_router
+from pneuma_assets.web.api.router import api_router, files_of
 from pneuma_assets.web.dependencies import Desk, WhoAsks
 from pneuma_assets.web.export import MEDIA_TYPES, exported
 from pneuma_assets.web.pool import AnswerRoute
@@ -16,9 +16,6 @@ from pneuma_assets.web.pool import AnswerRoute
 router = api_router("answers", AnswerRoute)
 
 _SQL = "SELECT species, avg(mass) FROM penguins GROUP BY species"
-_FILES: dict[int | str, dict[str, Any]] = {
-    200: {"content": {one: {"schema": {"type": "string"}} for one in MEDIA_TYPES.values()}}
-}
 
 
 class Statement(Body):
@@ -40,7 +37,7 @@ def run_statement(desk: Desk, asker: WhoAsks, statement: Statement) -> TableAnsw
     operation_id="export_statement",
     summary="Run a statement and take its rows as a file",
     response_class=Response,
-    responses=_FILES,
+    responses=files_of(*MEDIA_TYPES.values()),
 )
 def export_statement(
     desk: Desk,

@@ -2,13 +2,19 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Form
+from fastapi import APIRouter, Depends, Form
 from fastapi.responses import RedirectResponse
 
-from pneuma_assets.web.pages.page import EditorsPage, go_back
+from pneuma_assets.web.dependencies import editor
+from pneuma_assets.web.pages.page import ThePage, go_back
 from pneuma_assets.web.pool import PooledRoute
 
-router = APIRouter(prefix="/edit", include_in_schema=False, route_class=PooledRoute)
+router = APIRouter(
+    prefix="/edit",
+    include_in_schema=False,
+    route_class=PooledRoute,
+    dependencies=[Depends(editor)],
+)
 
 Name = Annotated[str, Form(max_length=2_000)]
 Names = Annotated[list[Annotated[str, Form(max_length=2_000)]], Form(max_length=100)]
@@ -17,7 +23,7 @@ Back = Annotated[str, Form(max_length=20_000)]
 
 @router.post("/description")
 def describe(
-    page: EditorsPage,
+    page: ThePage,
     table_id: Name,
     action: Annotated[Literal["describe", "reject", "withdraw"], Form()],
     column: Name = "",
@@ -39,7 +45,7 @@ def describe(
 
 @router.post("/document")
 def document(
-    page: EditorsPage,
+    page: ThePage,
     table_id: Name,
     name: Name,
     action: Annotated[Literal["add", "remove"], Form()],
@@ -56,7 +62,7 @@ def document(
 
 @router.post("/join")
 def join(
-    page: EditorsPage,
+    page: ThePage,
     table_id: Name,
     columns: Names,
     other: Name,
@@ -79,7 +85,7 @@ def join(
 
 @router.post("/answer")
 def answer(
-    page: EditorsPage,
+    page: ThePage,
     question: Annotated[str, Form(max_length=10_000)],
     tables: Names,
     verdict: Annotated[Literal["right", "wrong"], Form()],
@@ -100,7 +106,7 @@ def answer(
 
 
 @router.post("/forget")
-def forget(page: EditorsPage, answer_id: Name, back: Back = "/") -> RedirectResponse:
+def forget(page: ThePage, answer_id: Name, back: Back = "/") -> RedirectResponse:
     """Forget what somebody said of an answer."""
     author = None if page.asker.is_operator else page.asker.name
     page.desk.forget_answer(answer_id, author=author, readers=page.asker.readers)

@@ -2,16 +2,19 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse
 
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.service.describe import moment
-from pneuma_assets.web.pages.page import OperatorsPage
+from pneuma_assets.web.dependencies import operator
+from pneuma_assets.web.pages.page import ThePage
 from pneuma_assets.web.pages.rendering import ago
 from pneuma_assets.web.pool import PooledRoute
 
-router = APIRouter(include_in_schema=False, route_class=PooledRoute)
+router = APIRouter(
+    include_in_schema=False, route_class=PooledRoute, dependencies=[Depends(operator)]
+)
 
 MOST = 200
 """Problems of a page."""
@@ -19,7 +22,7 @@ PAGE = 50
 
 
 @router.get("/status", response_class=HTMLResponse)
-def status_page(page: OperatorsPage, check: bool = False) -> HTMLResponse:
+def status_page(page: ThePage, check: bool = False) -> HTMLResponse:
     """Show what is indexed, what is not and why, and on demand whether sources can be listed."""
     status = page.desk.status()
     problems = [(one.subject, one.stage, one.cause) for one in status.problems[:MOST]]
@@ -32,7 +35,7 @@ def status_page(page: OperatorsPage, check: bool = False) -> HTMLResponse:
 
 @router.get("/failing", response_class=HTMLResponse)
 def failing_page(
-    page: OperatorsPage, number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1
+    page: ThePage, number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1
 ) -> HTMLResponse:
     """Show questions that were refused, rejected or abandoned, the most frequent first."""
     offset = PAGE * (number - 1)

@@ -16,7 +16,7 @@ from pneuma_assets.core.access import Asker
 from pneuma_assets.core.config.web import WebConfig
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.web.dependencies import Desk, Editor, Operator, Settings, WhoAsks
+from pneuma_assets.web.dependencies import Desk, Settings, WhoAsks
 from pneuma_assets.web.guard import csrf_token
 from pneuma_assets.web.login import own_path
 from pneuma_assets.web.pages.rendering import render
@@ -70,17 +70,7 @@ def _page(request: Request, desk: Desk, asker: WhoAsks, web: Settings) -> Page:
     return Page(request, desk, asker, web)
 
 
-def _editors_page(request: Request, desk: Desk, asker: Editor, web: Settings) -> Page:
-    return Page(request, desk, asker, web)
-
-
-def _operators_page(request: Request, desk: Desk, asker: Operator, web: Settings) -> Page:
-    return Page(request, desk, asker, web)
-
-
 ThePage = Annotated[Page, Depends(_page)]
-EditorsPage = Annotated[Page, Depends(_editors_page)]
-OperatorsPage = Annotated[Page, Depends(_operators_page)]
 
 
 def common(request: Request, asker: Asker | None) -> dict[str, Any]:
