@@ -318,6 +318,7 @@ def _turn(events: Any) -> None:
 def _show(found: "Conversation", *, as_json: bool, whole: bool = False) -> None:
     """Print a conversation; its last message unless something was done since, or if `whole`."""
     from pneuma_assets.core.seek.conversation import Kind
+    from pneuma_assets.core.seek.state import State, difference
 
     if as_json:
         print_json(found.to_dict())
@@ -325,9 +326,8 @@ def _show(found: "Conversation", *, as_json: bool, whole: bool = False) -> None:
     print_line(f"{found.conversation_id}  {found.saved.title}")
     if (said := found.message(stale=whole)) is not None:
         _show_message({**said.data, **(said.cells or {})})
-    for number, line in enumerate(_state_lines(found)):
-        if number < _LINES:
-            print_indented(line, margin=2, most_lines=3)
+    for line in difference(State(), found.state)[:_LINES]:
+        print_indented(line[1:], margin=2, most_lines=3)
     for kind in (Kind.MADE, Kind.RESULT):
         if (event := found.shown(kind)) is not None:
             _show_rows(event.data, event.cells or {})
@@ -343,12 +343,6 @@ def _show_message(said: Any) -> None:
     for name in ("questions", "next_steps", "caveats"):
         for line in said.get(name, ()):
             print_indented(f"- {line}", margin=2, most_lines=4)
-
-
-def _state_lines(found: "Conversation") -> list[str]:
-    from pneuma_assets.core.seek.state import State, difference
-
-    return [line[1:] for line in difference(State(), found.state)]
 
 
 def _show_versions(found: "Conversation") -> None:

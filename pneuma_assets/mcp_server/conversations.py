@@ -135,7 +135,7 @@ def change_state(
     remove: Annotated[list[str], Field(description="Names to leave out.")] = [],  # noqa: B006
 ) -> Talk:
     """Say which tables are wanted, of what they are made and how; what cannot be is told."""
-    return _talk(desk.seek.change(conversation, state, asker, remove=remove), 1)
+    return _talk(desk.seek.change(conversation, state, asker, remove), 1)
 
 
 def make_tables(desk: "Workspace", asker: "Asker", conversation: Id, limit: Limit = 20) -> Talk:
@@ -150,10 +150,8 @@ def _talk(
     limit, last = bounded(limit), found.message(stale=stale)
     said: Mapping[str, Any] = last.data if last else {}
     caveats = ((last and last.cells) or {}).get("caveats", ())
-    order = ("error", "warning", "note")
     unseen = [{"severity": "warning", "subject": "message", "text": one} for one in caveats]
-    ruled = sorted(found.findings, key=lambda one: order.index(one["severity"]))
-    findings = [Finding.model_validate(one) for one in (*unseen, *ruled)]
+    findings = [Finding.model_validate(one) for one in (*unseen, *found.findings)]
     state = _part(found, part) if with_state else {}
     talk = Talk(
         conversation=found.conversation_id,

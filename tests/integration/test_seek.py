@@ -366,7 +366,7 @@ def test_a_conversation_is_its_authors_and_nobody_elses(lake):
                 assert str(refused.value).replace(begun, "ID") == str(unknown.value).replace(
                     "0" * 16, "ID"
                 )
-        for call in (seek.say, seek.rows, lambda *a: seek.change(a[0], {}, a[2])):
+        for call in (seek.say, seek.rows, lambda *a: seek.change(a[0], {}, a[2], ())):
             with pytest.raises(QueryError, match="no conversation"):
                 call(begun, "Hello", BO)
         with pytest.raises(QueryError):

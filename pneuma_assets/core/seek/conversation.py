@@ -16,7 +16,7 @@ from math import isfinite
 from typing import Any
 
 from pneuma_assets.core.errors import PneumaError, QueryError
-from pneuma_assets.core.seek.results import Finding, Made, QueryResult
+from pneuma_assets.core.seek.results import Finding, Made, QueryResult, Severity
 from pneuma_assets.core.seek.state import State
 from pneuma_assets.core.store.conversations import NewEvent, SavedConversation, SavedEvent
 
@@ -175,10 +175,14 @@ class Conversation:
 
     @property
     def findings(self) -> tuple[Mapping[str, Any], ...]:
-        """What rules found in what was made and run of the state; before that, in its edit."""
+        """What rules found in what was made and run of the state; before that, in its edit.
+
+        What matters most stands first.
+        """
         done = [one for one in map(self.shown, (Kind.MADE, Kind.RESULT)) if one]
         events = done or [one for one in self.of(Kind.STATE) if one.number == self.version.event]
-        return tuple(one for event in events for one in (event.cells or {}).get("findings", ()))
+        found = [one for event in events for one in (event.cells or {}).get("findings", ())]
+        return tuple(sorted(found, key=lambda one: [*Severity].index(one["severity"])))
 
     def message(self, *, stale: bool = False) -> SavedEvent | None:
         """Return the last message, unless something was done since and it may not be `stale`."""

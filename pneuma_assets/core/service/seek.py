@@ -6,7 +6,7 @@ asked at each call, and never kept as a right.
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -220,12 +220,7 @@ class Seeker:
             return self._edited(store, tools, now, read_state(given))
 
     def change(
-        self,
-        conversation_id: str,
-        parts: str | Mapping[str, Any],
-        asker: Asker,
-        *,
-        remove: Collection[str] = (),
+        self, conversation_id: str, parts: Mapping[str, Any], asker: Asker, remove: Sequence[str]
     ) -> Conversation:
         """Let an agent put parts into the state, and leave out what has the names of `remove`.
 

@@ -88,12 +88,6 @@ def _said_of(action: Mapping[str, Any]) -> str:
     return f"{action.get('action', '')}: {about[:300]}".rstrip(": ")
 
 
-def findings_of(conversation: Conversation) -> list[Mapping[str, Any]]:
-    """Return what rules found, what matters most first."""
-    order = ("error", "warning", "note")
-    return sorted(conversation.findings, key=lambda one: order.index(one["severity"]))
-
-
 def results_of(event: SavedEvent | None) -> dict[str, Result]:
     """Return the rows of each query that was run, with a chart where one fits."""
     rows = ((event and event.cells) or {}).get("rows", {})

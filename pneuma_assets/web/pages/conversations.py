@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.seek.conversation import Kind
 from pneuma_assets.core.service.describe import moment
-from pneuma_assets.web.pages.conversation_view import entries_of, findings_of, results_of, text_of
+from pneuma_assets.web.pages.conversation_view import entries_of, results_of, text_of
 from pneuma_assets.web.pages.page import Page, ThePage
 from pneuma_assets.web.pool import PooledRoute
 from pneuma_assets.web.problems import Problem, RefusedError, problem_of
@@ -105,7 +105,7 @@ def show(
         made={one["name"]: one for one in made.data["tables"]} if made else {},
         cells={"samples": {}, **((made and made.cells) or {})},
         results=results_of(ran),
-        found=findings_of(now),
+        found=now.findings,
         is_plan=made is None and not now.is_agreed,
         sources={one.name: one for one in now.state.sources},
         has_model=page.desk.seek.has_model,
