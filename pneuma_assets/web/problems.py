@@ -19,9 +19,11 @@ from pneuma_assets.core.errors import (
     QueryError,
     SearchIndexError,
     SecretMissingError,
+    SourceError,
     SqlFailedError,
     SqlRefusedError,
     StateError,
+    TableReadError,
 )
 from pneuma_assets.core.seek.conversation import NothingToUndoError, UnknownConversationError
 from pneuma_assets.core.seek.results import StepFailedError
@@ -94,6 +96,8 @@ _BY_KIND: Sequence[tuple[type[PneumaError], int, str, str]] = (
     (ModelError, 503, "model-away", f"The language model or encoder is not available; {_AWAY}."),
     (StateError, 503, "state-away", f"The state is not available; {_AWAY}."),
     (SearchIndexError, 503, "index-away", f"The search index is not available; {_AWAY}."),
+    (SourceError, 503, "source-away", f"The source of a table does not answer; {_AWAY}."),
+    (TableReadError, 503, "table-away", f"A table cannot be read; {_AWAY}."),
 )
 """Of the server's own trouble the log alone has the message, which names files and hosts."""
 

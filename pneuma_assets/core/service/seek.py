@@ -368,8 +368,7 @@ class Seeker:
         """Add a person's own file as a source of the state, called as the file without its ending.
 
         Raises:
-            ConfigError: It is no table's file, or too large.
-            TableReadError: It cannot be read.
+            QueryError: It is no table's file, too large, or cannot be read.
         """
         table = read_file(name, data, self._loaded, self._environ)
         with self._open(conversation_id, asker) as (store, tools, now):

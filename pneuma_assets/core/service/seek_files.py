@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.errors import ConfigError, QueryError, SourceError, TableReadError
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 
 _NAME = re.compile(r"[\w][\w .()-]{0,199}\.(csv|tsv|txt|parquet|jsonl|ndjson)", re.IGNORECASE)
@@ -54,16 +54,16 @@ def read_file(
     """Return the table in a file, read by a process of its own within the deployment's limits.
 
     Raises:
-        ConfigError: Its name is none of those of a table's file, or it is too large.
-        TableReadError: It is no such file, or reading it takes too much.
+        QueryError: Its name is none of those of a table's file, it is no such file, or it is too
+            large.
     """
     from pneuma_assets.core.config.source_kinds import KINDS
 
     most = loaded.deployment.seek.file_megabytes
     if _NAME.fullmatch(name) is None:
-        raise ConfigError("a file of one's own is called NAME.csv, .tsv, .jsonl or .parquet")
+        raise QueryError("a file of one's own is called NAME.csv, .tsv, .jsonl or .parquet")
     if len(data) > most * 1_000_000:
-        raise ConfigError(f"{name} is larger than {most} MB (seek.file_megabytes); shorten it")
+        raise QueryError(f"{name} is larger than {most} MB (seek.file_megabytes); shorten it")
     with TemporaryDirectory(prefix="pneuma-file-") as folder:
         (Path(folder) / name).write_bytes(data)
         kind = KINDS.find("folder")
@@ -74,8 +74,11 @@ def read_file(
         try:
             refs = source.list_tables().tables
             if len(refs) != 1:
-                raise ConfigError(f"{name} holds no table, or several; give a file of one")
+                raise QueryError(f"{name} holds no table, or several; give a file of one")
             return _read(name, source, refs[0])
+        except (SourceError, TableReadError) as error:
+            told = str(error).replace(f"{folder}/", "")
+            raise QueryError(f"{name} is not added: {told}") from error
         finally:
             source.close()
 
@@ -86,7 +89,7 @@ def _read(name: str, source: IsolatedSource, ref: "object") -> OwnTable:
     for batch in source.scan(ref):  # type: ignore[arg-type]
         cells, size = cells + batch.num_rows * batch.num_columns, size + batch.nbytes
         if cells > _MOST_CELLS or size > _MOST_BYTES:
-            raise ConfigError(f"{name} has more than {_MOST_CELLS:,} cells or 500 MB of them")
+            raise QueryError(f"{name} has more than {_MOST_CELLS:,} cells or 500 MB of them")
         batches.append(batch)
     types = {one.name: one.type for one in table.columns}
     if not batches:

@@ -3,10 +3,10 @@
 import pytest
 
 from pneuma_assets.core.config.secrets import read_secret
-from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.errors import ConfigError, PneumaError
 from pneuma_assets.core.service.access_keys import create_key
 from pneuma_assets.core.service.state import open_store
-from pneuma_assets.web.problems import problem_of
+from pneuma_assets.web.problems import _BY_KIND, problem_of
 from tests.support.served_home import client_of, guarded_app, loaded_from
 
 TEXTS = {"Accept": "text/html, application/json, text/event-stream"}
@@ -54,6 +54,20 @@ def test_tools_of_agents(client, tool, name):
     called = {"name": tool, "arguments": {name: "rivers"}}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}
     told_nothing(client.post("/mcp", json=asked))
+
+
+FORESEEN = tuple(kind for kind, *_ in _BY_KIND)
+
+
+def kinds(of: type[PneumaError]) -> list[type[PneumaError]]:
+    return [kind for one in of.__subclasses__() for kind in (one, *kinds(one))]
+
+
+def test_every_error_of_the_desk_is_an_answer():
+    unforeseen = {one.__name__ for one in kinds(PneumaError) if not issubclass(one, FORESEEN)}
+    elsewhere = {"BenchmarkError", "QuestionsRefusedError", "UsageError"}
+    within_steps = {"CodeFailedError", "SandboxUnavailableError"}
+    assert unforeseen <= elsewhere | within_steps
 
 
 def test_which_secret_is_missing_is_for_the_log_alone(caplog):
