@@ -66,8 +66,8 @@ def kinds(of: type[PneumaError]) -> list[type[PneumaError]]:
 def test_every_error_of_the_desk_is_an_answer():
     unforeseen = {one.__name__ for one in kinds(PneumaError) if not issubclass(one, FORESEEN)}
     elsewhere = {"BenchmarkError", "QuestionsRefusedError", "UsageError"}
-    within_steps = {"CodeFailedError", "SandboxUnavailableError"}
-    assert unforeseen <= elsewhere | within_steps
+    within = {"CodeFailedError", "ReaderError", "SandboxUnavailableError"}
+    assert unforeseen <= elsewhere | within
 
 
 def test_which_secret_is_missing_is_for_the_log_alone(caplog):
