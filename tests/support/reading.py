@@ -15,7 +15,8 @@ from pneuma_assets.core.sources.privacy.source import open_private
 class ReaderHere:
     """Answers as `core.sources.isolation.reader.Reader` does, without its bounds."""
 
-    answered = spent = grown = False
+    answered = spent = grown = ended = False
+    idle = True
 
     def __init__(
         self, config: SourceConfig, environ: Mapping[str, str], _limits: LimitsConfig
@@ -25,6 +26,8 @@ class ReaderHere:
 
     def ask(self, method: str, *arguments: object) -> Iterator[object]:
         """Yield what the source's method returns: all batches of a scan, or one answer."""
+        if method == "scan":
+            self._source.close()  # it forgets what it knows of tables
         try:
             answer = getattr(self._source, method)(*arguments)
             yield from answer if method == "scan" else [answer]

@@ -65,7 +65,7 @@ def source(lake: Path) -> Iterator[IsolatedSource]:
 def test_a_process_that_dies_between_two_tables_costs_none_of_them(source):
     numbers, people = source.list_tables().tables
     source.profile(people)
-    os.kill(source._reader._process.pid, signal.SIGSEGV)
+    os.kill(isolation._waiting[source]._process.pid, signal.SIGSEGV)
     assert source.profile(numbers).row_count == 25
     assert source.profile(people).row_count == 2
 
@@ -144,7 +144,8 @@ def test_a_missing_driver_is_said_once():
 def test_nothing_is_left_of_a_reader(source):
     (_, people) = source.list_tables().tables
     source.profile(people)
-    process, folder = source._reader._process, Path(source._reader._folder)
+    waiting = isolation._waiting[source]
+    process, folder = waiting._process, Path(waiting._folder)
     assert folder.is_dir()
     source.close()
     assert process.poll() is not None
@@ -155,10 +156,11 @@ def test_nothing_is_left_of_a_reader(source):
 def test_a_reader_ends_with_its_parent(lake):
     script = (
         "import os, sys\n"
-        "from tests.unit.sources.test_sources_reader import opened, Path\n"
+        "from tests.unit.sources.test_sources_reader import isolation, opened, Path\n"
         "source = opened(Path(sys.argv[1]))\n"
         "source.profile(source.list_tables().tables[0])\n"
-        "print(source._reader._process.pid, source._reader._folder, flush=True)\n"
+        "waiting = isolation._waiting[source]\n"
+        "print(waiting._process.pid, waiting._folder, flush=True)\n"
         "os.kill(os.getpid(), 9)\n"
     )
     done = subprocess.run(
@@ -175,8 +177,29 @@ def test_few_readers_wait_at_a_time(lake, monkeypatch):
     first, second = opened(lake), opened(lake)
     ref = first.list_tables().tables[0]
     assert first.profile(ref) == second.profile(ref) == first.profile(ref)
-    assert second._reader is None
+    assert list(isolation._waiting) == [first]
     first.close()
+
+
+def test_tables_are_read_by_one_process_after_another_and_each_as_it_is_now(source, lake):
+    _, people = source.list_tables().tables
+    list(source.scan(people))
+    first = isolation._waiting[source]
+    (lake / "people.csv").write_text("other\nx\ny\nz\n")
+    assert pa.Table.from_batches(source.scan(people)).to_pydict() == {"other": ["x", "y", "z"]}
+    assert isolation._waiting[source] is first
+
+
+def test_a_process_reads_one_table_at_a_time_and_none_goes_on_for_nobody(source):
+    numbers, _ = source.list_tables().tables
+    scans = [source.scan(numbers, 1) for _ in range(2)]
+    assert [next(scan).num_rows for scan in scans] == [1, 1]
+    assert source not in isolation._waiting
+    assert [len(list(scan)) for scan in scans] == [24, 24]
+    left = source.scan(numbers, 1)
+    next(left)
+    left.close()
+    assert source not in isolation._waiting, "it is in the middle of a table"
 
 
 class Evil:
@@ -224,7 +247,8 @@ def test_a_damaged_message_is_a_broken_reader(noise, place):
 def test_a_message_that_says_nothing_ends_its_reader_alone(source, message, monkeypatch):
     monkeypatch.setattr(reader, "_END_SECONDS", 0.1)
     numbers, _ = source.list_tables().tables
-    broken = source._started()
+    source.profile(numbers)
+    broken = isolation._waiting[source]
     sent = SimpleNamespace(
         send=lambda _: None, poll=lambda _: True, recv_bytes=lambda _: pickle.dumps(message)
     )

@@ -109,7 +109,7 @@ class Reader:
     ) -> None:
         """Start it; raises `ReaderError` where that fails."""
         self._limits = limits
-        self.answered = self.spent = self.grown = False
+        self.answered = self.spent = self.grown = self.idle = False
         self._may_quote = not Rules(config.privacy).hide_anything
         seen = config.environment(environ)
         here = self._start(seen)
@@ -157,6 +157,11 @@ class Reader:
                 start_new_session=True,  # Ctrl-C is for the parent, which then ends this one
             )
 
+    @property
+    def ended(self) -> bool:
+        """Whether its process has ended."""
+        return self._process.poll() is not None
+
     def ask(self, method: str, *arguments: object) -> Iterator[Any]:
         """Yield what the source's method returns: all batches of a scan, or one answer.
 
@@ -164,6 +169,7 @@ class Reader:
         `ReaderError` where it took too long, or the process ended; it cannot be asked again.
         """
         self._begun, self._granted = time.monotonic(), self._limits.seconds_per_table
+        self.idle = False
         try:
             self._connection.send((method, arguments))
         except OSError as error:
@@ -180,7 +186,7 @@ class Reader:
             elif kind in {"spent", "grown"}:
                 setattr(self, kind, True)
             elif kind == "done":
-                self.answered = True
+                self.answered = self.idle = True
                 yield content
                 return
             elif kind == "ready":
@@ -210,6 +216,7 @@ class Reader:
 
     def _raise(self, kind: str, content: tuple[str, str]) -> NoReturn:
         name, message = content
+        self.idle = True
         if kind == "unforeseen":
             logger.error("Reading failed unexpectedly\n%s", _shown(message))
             raise TableReadError(f"Unexpected {name}; please report this file.")

@@ -65,6 +65,7 @@ def main() -> None:
         return
     _bound_process(limits)
     parent.say("ready")
+    has_read = False
     most = _data_bytes() + limits.memory_gigabytes * _GIGABYTE * _GROWTH_SHARE
     while True:
         try:
@@ -72,6 +73,10 @@ def main() -> None:
         except EOFError:
             shutil.rmtree(sys.argv[2], ignore_errors=True)
             return
+        if has_read and method == "scan":  # as tables are now, not as they were before
+            source.close()
+            source = open_private(config, environ)
+        has_read = True
         _answer(parent, source, method, arguments, most)
 
 

@@ -1,5 +1,6 @@
 """A source whose tables are read in another process, within the deployment's limits."""
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -30,13 +31,14 @@ MOST_ROWS = 2**63 - 1
 """What is kept of a number of rows is an integer of 64 bits."""
 
 MOST_READERS = 8
-"""Processes that wait for the next table of their source; beyond them the oldest is ended."""
+"""Processes that wait for the next table of their source; the one that waits longest is ended."""
 
-_running: "list[IsolatedSource]" = []
+_waiting: "dict[IsolatedSource, Reader]" = {}
+_lock = threading.Lock()
 
 
 class IsolatedSource(Source):
-    """Forwards every reading to a `Reader`, which is started when first needed.
+    """Forwards every reading to a `Reader` that reads nothing else, started where none waits.
 
     A source whose listing opens no file (a folder, a bucket) is listed here, any other there.
     """
@@ -54,7 +56,6 @@ class IsolatedSource(Source):
         self.name = config.name
         self._config = config
         self._settings = (config, environ, limits)
-        self._reader: Reader | None = None
         self._last = ""
         self._listed_here = config.open(environ) if config.lists_without_reading else None
         if self._listed_here is not None:
@@ -113,15 +114,11 @@ class IsolatedSource(Source):
         return contexts
 
     def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
-        """Read the whole table as Arrow batches, in a process of its own."""
-        with _explained(TableReadError, ref.location):
-            reader = Reader(*self._settings)
-            try:
-                for batch in reader.ask("scan", ref, batch_rows):
-                    if batch is not None:
-                        yield batch
-            finally:
-                reader.close()
+        """Read the whole table as Arrow batches, as it is now, whatever was read before it."""
+        with _explained(TableReadError, ref.location), self._lent(ref.location) as reader:
+            for batch in reader.ask("scan", ref, batch_rows):
+                if batch is not None:
+                    yield batch
 
     @property
     def statement_dialect(self) -> str | None:
@@ -136,55 +133,64 @@ class IsolatedSource(Source):
         if self.statement_dialect is None:
             return super().run_statement(statement)
         try:
-            (rows,) = self._started().ask("run_statement", statement)
+            with self._lent(statement.sql) as reader:
+                (rows,) = reader.ask("run_statement", statement)
         except ReaderError as error:
             raise SqlStoppedError(f"source {self.name!r} does not run it: {error}") from error
         found: StatementRows = rows
         return found
 
     def close(self) -> None:
-        """End the process; used again, another is started."""
+        """End the process that waits; used again, another is started."""
         if self._listed_here is not None:
             self._listed_here.close()
-        self._stop()
+        with _lock:
+            reader = _waiting.pop(self, None)
+        if reader is not None:
+            reader.close()
 
-    def _stop(self) -> None:
-        if self in _running:
-            _running.remove(self)
-        if self._reader is not None:
-            self._reader.close()
-            self._reader = None
-
-    def _started(self) -> Reader:
-        if self._reader is None or self._reader.spent or not self._reader.close.alive:
-            self._stop()
-            while len(_running) >= MOST_READERS:
-                _running[0]._stop()
-            self._reader = Reader(*self._settings)
-            _running.append(self)
-        return self._reader
+    @contextmanager
+    def _lent(self, what: str) -> Iterator[Reader]:
+        """Lend the process that waits, or another; it waits again where it can still read."""
+        with _lock:
+            reader = _waiting.pop(self, None)
+        if reader is not None and (reader.ended or (reader.grown and what != self._last)):
+            reader.close()
+            reader = None
+        self._last = what
+        reader = reader or Reader(*self._settings)
+        try:
+            yield reader
+        finally:
+            over = [reader]
+            if reader.idle and not reader.spent:
+                with _lock:
+                    over = [_waiting.pop(self)] if self in _waiting else []
+                    _waiting[self] = reader
+                    if len(_waiting) > MOST_READERS:
+                        over.append(_waiting.pop(next(iter(_waiting))))
+            for one in over:
+                one.close()
 
     def _ask_of(self, ref: TableRef, method: str, *arguments: object) -> Any:
         return self._ask(TableReadError, ref.location, method, ref, *arguments)
 
     def _ask(self, kind: type[PneumaError], what: str, method: str, *arguments: object) -> Any:
         with _explained(kind, what):
-            if self._reader is not None and self._reader.grown and what != self._last:
-                self._stop()
-            self._last = what
-            return self._answer(method, *arguments)
+            return self._answer(what, method, *arguments)
 
-    def _answer(self, method: str, *arguments: object) -> Any:
+    def _answer(self, what: str, method: str, *arguments: object) -> Any:
         """Ask once; once more in an empty process where an earlier table may be to blame."""
-        reader = self._started()
-        begun_empty = not reader.answered
-        try:
-            (answer,) = reader.ask(method, *arguments)
-        except PneumaError:
-            if begun_empty or not reader.spent:
-                raise
-            return self._answer(method, *arguments)
-        return answer
+        with self._lent(what) as reader:
+            begun_empty = not reader.answered
+            try:
+                (answer,) = reader.ask(method, *arguments)
+            except PneumaError:
+                if begun_empty or not reader.spent:
+                    raise
+            else:
+                return answer
+        return self._answer(what, method, *arguments)
 
 
 @contextmanager
