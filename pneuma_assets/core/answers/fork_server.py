@@ -26,6 +26,8 @@ _LATE = 20.0
 """Seconds for a process to start on a busy machine."""
 _KEPT = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """What the server sees of the environment."""
+_JSON_BYTES = 8
+"""That a byte of rows takes as JSON: a sign of six, or a short number and what is around it."""
 _NOT_STARTED = "its process does not start ({}); ask again when the machine is less busy"
 
 
@@ -103,7 +105,7 @@ def ask(request: Mapping[str, Any], files: Sequence[int], seconds: float) -> dic
         seconds: What it may take.
 
     Raises:
-        SqlStoppedError: It does not start, or does not end well in its time.
+        SqlStoppedError: It does not start, does not end well in its time, or answers too much.
     """
     with ExitStack() as stack:
         try:
@@ -119,7 +121,7 @@ def ask(request: Mapping[str, Any], files: Sequence[int], seconds: float) -> dic
             raise SqlStoppedError(_NOT_STARTED.format(error)) from error
         if not begun:
             raise SqlStoppedError(_NOT_STARTED.format("it ended"))
-        return _answered(line, seconds)
+        return _answered(line, seconds, _JSON_BYTES * request["bytes"])
 
 
 def _hang_up(line: socket.socket) -> None:
@@ -128,11 +130,13 @@ def _hang_up(line: socket.socket) -> None:
         line.shutdown(socket.SHUT_RDWR)
 
 
-def _answered(line: socket.socket, seconds: float) -> dict[str, Any]:
-    said, until = b"", time.monotonic() + seconds
+def _answered(line: socket.socket, seconds: float, most: int) -> dict[str, Any]:
+    said, until = bytearray(), time.monotonic() + seconds
     try:
         while part := _received(line, until):
             said += part
+            if len(said) > most:
+                raise SqlStoppedError(f"its rows take more than {most:,} bytes; ask for less")
     except TimeoutError as error:
         raise SqlStoppedError(f"it takes more than {seconds:g} s; ask for less") from error
     answer, is_whole, code = said.rpartition(b"\n")
