@@ -410,6 +410,22 @@ def test_a_table_that_is_taken_away_between_turns_is_unknown_and_its_rows_are_go
         assert "91234" in str(workspace.seek.get(begun, hr).to_dict())
 
 
+def test_where_a_table_lies_that_cannot_be_read_is_told_to_who_may_see_all_alone(lake, caplog):
+    file = lake.with_name("lake") / "trade" / "tariffs.csv"
+    away = file.rename(file.with_suffix(".away"))
+    try:
+        with opened(lake) as workspace:
+            for asker in (ANA, ALL):
+                begun = workspace.seek.start(asker).conversation_id
+                workspace.seek.edit(begun, STATE, asker)
+                with pytest.raises(PneumaError, match="tariffs.* cannot be read") as caught:
+                    workspace.seek.run(begun, asker)
+                assert (str(file) in str(caught.value)) == (asker == ALL)
+                assert str(file) in caplog.text
+    finally:
+        away.rename(file)
+
+
 def test_a_person_edits_makes_runs_undoes_and_accepts_without_a_model(lake):
     with opened(lake) as workspace:
         seek = workspace.seek

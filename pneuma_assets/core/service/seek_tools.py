@@ -1,5 +1,6 @@
 """What a conversation may read and do, for one person, under the rights that they have now."""
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -13,7 +14,7 @@ import pyarrow as pa
 from pneuma_assets.core.access import Asker
 from pneuma_assets.core.answers.results import AnswerColumn, AnswerTable
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.errors import ConfigError, PneumaError
+from pneuma_assets.core.errors import ConfigError, PneumaError, TableReadError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.seek.conversation import Conversation, Kind, making
 from pneuma_assets.core.seek.materialize import all_rows, materialize, probe, run_queries
@@ -40,6 +41,8 @@ from pneuma_assets.core.tables import source_of
 if TYPE_CHECKING:
     from pneuma_assets.core.service.session import QuerySession
     from pneuma_assets.core.store import Store
+
+logger = logging.getLogger(__name__)
 
 _VALUES = 8
 """Of a column that are shown."""
@@ -111,12 +114,20 @@ class PersonsTables:
         return self.sources.columns(self.table(source.table_ids[0]))
 
     def rows(self, source: Source, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
-        """Yield the rows."""
+        """Yield the rows; why there are none, and where they lie, is told to who may see all."""
         if source.file:
             yield from self._file(source.file).rows.select(list(columns)).to_batches()
             return
-        for batch in self.sources.batches(self.table(source.table_ids[0])):
-            yield batch.select([one for one in columns if one in batch.schema.names])
+        table = self.table(source.table_ids[0])
+        try:
+            for batch in self.sources.batches(table):
+                yield batch.select([one for one in columns if one in batch.schema.names])
+        except PneumaError as error:
+            if self.asker.readers is None:
+                raise
+            logger.warning("%s", error)
+            told = f"{table.table_id} cannot be read; tell who operates this"
+            raise TableReadError(told) from error
 
     def table(self, table_id: str) -> AnswerTable:
         """Return a table; raises `ConfigError`, for a hidden one as for one that there is not."""
