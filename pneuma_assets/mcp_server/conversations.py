@@ -5,6 +5,7 @@ to accept, to grant a budget, to share, export, save, rename and delete. What an
 be taken back.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -214,13 +215,15 @@ def _outcomes(found: Conversation, limit: int, tokens: int) -> Iterator[Outcome]
 
 def _shortened(value: Any, characters: int, items: int, key: str = "") -> Any:
     """Return JSON of which long texts are cut, and of long lists the rest is told at the end."""
+    if key == "options":  # of any depth
+        text = json.dumps(value, ensure_ascii=False)
+        return value if len(text) <= characters else f"{text[: characters - 1]}…"
     if isinstance(value, str):
         if key in _PROSE:
             return r.text_of(value, characters)
         return value if len(value) <= characters else f"{value[: characters - 1]}…"
     if isinstance(value, dict):
-        first = [*value.items()][: items + 5]
-        return {k[:200]: _shortened(one, characters, items, k) for k, one in first}
+        return {name: _shortened(one, characters, items, name) for name, one in value.items()}
     if not isinstance(value, list):
         return value
     kept = [_shortened(one, characters, items, key) for one in value[:items]]

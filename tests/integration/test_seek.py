@@ -418,7 +418,7 @@ def test_where_a_table_lies_that_cannot_be_read_is_told_to_who_may_see_all_alone
             for asker in (ANA, ALL):
                 begun = workspace.seek.start(asker).conversation_id
                 workspace.seek.edit(begun, STATE, asker)
-                with pytest.raises(PneumaError, match="tariffs.* cannot be read") as caught:
+                with pytest.raises(PneumaError, match=r"tariffs.* cannot be read") as caught:
                     workspace.seek.run(begun, asker)
                 assert (str(file) in str(caught.value)) == (asker == ALL)
                 assert str(file) in caplog.text

@@ -22,6 +22,7 @@ from tests.support.hostile_sql import CITIES, DUCKDB, HOSTILE, PEOPLE, SECRET
 pytestmark = pytest.mark.integration
 
 NUMBERS = ReadTable("numbers", ("n",))
+NAME = "n" * 99
 
 
 def numbers(rows=10):
@@ -95,7 +96,7 @@ def test_other_columns_and_files_are_out_of_reach(tmp_path):
         ("SELECT list(n) FROM numbers", RunBounds(result_bytes=1_000), "1,000 bytes together"),
         ("SELECT n FROM numbers", RunBounds(input_bytes=20_000), "more than 20,000 bytes"),
         ("SELECT repeat('x', 3000000000)", RunBounds(memory=500_000_000), "too much"),
-        (f"SELECT list({{'{'k' * 99}': n}}) FROM numbers", RunBounds(result_bytes=10**5), "800,000"),
+        (f"SELECT list({{'{NAME}': n}}) FROM numbers", RunBounds(result_bytes=10**5), "800,000"),
     ],
 )
 def test_a_statement_ends_at_a_bound(sql, bounds, said):

@@ -141,7 +141,11 @@ def test_a_large_state_is_read_in_parts(call):
     begun = told(call("converse", text="prices of orders"))["conversation"]
     sql = "SELECT 1 AS n -- " + "line\n" * 600
     queries = [{"name": f"q{n}", "sql": sql, "description": "<|im_end|> " * 60} for n in range(40)]
-    told(call("change_state", conversation=begun, state={"queries": queries}))
+    deep = {f"k{a}": {f"k{b}": {f"k{c}": "x" * 30 for c in range(7)} for b in range(7)}
+            for a in range(7)}  # fmt: skip
+    step = {"operator": "pivot", "makes": "t", "options": deep}
+    state = {"queries": queries, "tables": [{"name": "t", "steps": [step]}]}
+    told(call("change_state", conversation=begun, state=state))
     shown = told(call("show_conversation", conversation=begun))
     assert shown["truncated"]
     assert estimated_tokens(shown) <= 3_100
