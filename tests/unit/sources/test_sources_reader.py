@@ -70,6 +70,17 @@ def test_a_process_that_dies_between_two_tables_costs_none_of_them(source):
     assert source.profile(people).row_count == 2
 
 
+def test_a_fork_leaves_the_process_that_waits_to_whoever_started_it(source):
+    numbers, people = source.list_tables().tables
+    source.profile(people)
+    waiting = isolation._waiting[source]
+    if (pid := os.fork()) == 0:
+        os._exit(0 if waiting.ended and source.close() is None else 1)
+    assert os.waitpid(pid, 0)[1] == 0, "it would use that one"
+    assert sum(one.num_rows for one in source.scan(numbers)) == 25
+    assert isolation._waiting[source] is waiting
+
+
 def test_a_number_of_rows_that_nobody_can_keep_is_a_problem_of_its_table(source, monkeypatch):
     numbers, _ = source.list_tables().tables
     many = replace(source.profile(numbers), row_count=2**63)

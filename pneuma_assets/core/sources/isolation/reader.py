@@ -142,7 +142,7 @@ class Reader:
                 "when this machine has memory, open files (ulimit -n), processes and room for "
                 "temporary files (TMPDIR) to spare"
             ) from error
-        self.close = weakref.finalize(self, _end, self._process, here, self._folder)
+        self.close = weakref.finalize(self, _end, self._process, here, self._folder, os.getpid())
         return here
 
     def _run(self, there: Connection, seen: Mapping[str, str]) -> "subprocess.Popen[bytes]":
@@ -301,8 +301,11 @@ def _shown(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
 
 
-def _end(process: "subprocess.Popen[bytes]", connection: Connection, folder: str) -> None:
+def _end(
+    process: "subprocess.Popen[bytes]", connection: Connection, folder: str, owner: int
+) -> None:
     connection.close()
-    process.kill()
-    process.wait()
-    shutil.rmtree(folder, ignore_errors=True)
+    if os.getpid() == owner:  # a fork of it lets go alone
+        process.kill()
+        process.wait()
+        shutil.rmtree(folder, ignore_errors=True)
