@@ -128,14 +128,14 @@ def said_columns(
     They are looked for in the first tables, best first; none is as good as one that is named.
     """
     asked = frozenset(analyzer.question_terms(question))
-    ends = accumulate(len(view.columns_of(one)) for one in table_ids)
-    ids = [one for one, end in zip(table_ids, ends, strict=True) if end <= _LOOKED_AT]
+    begins = accumulate((len(view.columns_of(one)) for one in table_ids), initial=0)
+    ids = [one for one, begin in zip(table_ids, begins, strict=False) if begin < _LOOKED_AT]
     texts = _texts_of(ids, store)
 
     def said() -> Iterator[ColumnHit]:
         for table_id in ids:
             profiles = store.statistics.column_profiles(table_id)
-            for name in view.columns_of(table_id):
+            for name in view.columns_of(table_id)[:_LOOKED_AT]:
                 text, frequent = texts.get((table_id, name), ""), profiles.get(name)
                 values = [] if frequent is None else [value for value, _ in frequent.frequent]
                 terms = {term for one in (text, *values) for term in analyzer.terms(one)}
