@@ -195,8 +195,7 @@ class Seeker:
             return self._add(store, now, [closing(told)], asker)
         where = IndexFilter(readers=asker.readers)
         try:
-            session = tools.tables.session
-            groups = session.engine.ask(lambda e: e.find_groups(text, k=5, where=where))
+            groups = tools.tables.asked(lambda e: e.find_groups(text, k=5, where=where))
             state = propose(text, groups, tools.tables, families=tools.tables.families)
         except PneumaError as error:
             return self._add(store, now, [closing(f"Nothing is proposed: {error}")], asker)

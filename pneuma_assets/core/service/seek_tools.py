@@ -3,18 +3,28 @@
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
 from pneuma_assets.core.access import Asker
 from pneuma_assets.core.answers.results import AnswerColumn, AnswerTable
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.errors import ConfigError, PneumaError, TableReadError
+from pneuma_assets.core.errors import (
+    ConfigError,
+    ModelError,
+    PneumaError,
+    SearchIndexError,
+    SecretMissingError,
+    SourceError,
+    StateError,
+    TableReadError,
+)
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.seek.conversation import Conversation, Kind, making
 from pneuma_assets.core.seek.materialize import all_rows, materialize, probe, run_queries
@@ -39,11 +49,18 @@ from pneuma_assets.core.sources.base import StatementRows
 from pneuma_assets.core.tables import source_of
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.service.session import QuerySession
     from pneuma_assets.core.store import Store
 
+T = TypeVar("T")
+
 logger = logging.getLogger(__name__)
 
+_OF_THE_SERVER = (
+    *(ModelError, SearchIndexError, SecretMissingError),
+    *(SourceError, StateError, TableReadError),
+)
 _VALUES = 8
 """Of a column that are shown."""
 _KEPT_BYTES = 256 << 20
@@ -114,20 +131,30 @@ class PersonsTables:
         return self.sources.columns(self.table(source.table_ids[0]))
 
     def rows(self, source: Source, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
-        """Yield the rows; why there are none, and where they lie, is told to who may see all."""
+        """Yield the rows."""
         if source.file:
             yield from self._file(source.file).rows.select(list(columns)).to_batches()
             return
         table = self.table(source.table_ids[0])
-        try:
+        with self.guarded(table.table_id):
             for batch in self.sources.batches(table):
                 yield batch.select([one for one in columns if one in batch.schema.names])
-        except PneumaError as error:
-            if self.asker.readers is None:
-                raise
-            logger.warning("%s", error)
-            told = f"{table.table_id} cannot be read; tell who operates this"
-            raise TableReadError(told) from error
+
+    @contextmanager
+    def guarded(self, what: str) -> Iterator[None]:
+        """Tell why something cannot be read to who may see all; it may name files and hosts."""
+        try:
+            yield
+        except _OF_THE_SERVER as error:
+            if self.asker.readers is not None:
+                logger.warning("%s", error)
+                error.args = (f"{what} cannot be read; tell who operates this server",)
+            raise
+
+    def asked(self, ask: "Callable[[QueryEngine], T]") -> T:
+        """Return what the search index answers."""
+        with self.guarded("the search index"):
+            return self.session.engine.ask(ask)
 
     def table(self, table_id: str) -> AnswerTable:
         """Return a table; raises `ConfigError`, for a hidden one as for one that there is not."""
@@ -141,7 +168,7 @@ class PersonsTables:
         """Read what is known of those of some tables that they may see; returns all known ones."""
         news = [one for one in table_ids if one in self.seen and one not in self._known]
         if news:
-            evidence = self.session.engine.ask(lambda engine: engine.evidence(news))
+            evidence = self.asked(lambda engine: engine.evidence(news))
             self._known |= self.sources.tables(evidence)
         return self._known
 
@@ -189,10 +216,9 @@ class SeekTools:
 
     def search(self, where: str, query: str, conversation: Conversation) -> Sequence[Document]:
         """Retrieve documents."""
-        session = self.tables.session
         if where == "tables":
             readers = IndexFilter(readers=self.tables.asker.readers)
-            found = session.engine.ask(lambda e: e.ask(query, k=MOST_FOUND, where=readers))
+            found = self.tables.asked(lambda e: e.ask(query, k=MOST_FOUND, where=readers))
             families = self.tables.families
             return [
                 Document(
@@ -204,13 +230,14 @@ class SeekTools:
                 for one in found
             ]
         if where == "knowledge":
-            analyzer = session.engine.ask(lambda engine: engine.analyzer)
+            analyzer = self.tables.asked(lambda engine: engine.analyzer)
             statements = self._statements()
             return KnowledgeRetriever(statements, analyzer, self.tables.seen).search(query)
         config = self.loaded.deployment.seek
         token = self.environ.get(config.web_key_env) if config.web_key_env else None
         said = [str(one.data["text"]) for one in conversation.of(Kind.PERSON)]
-        return WebRetriever(config.web, token, said).search(query)
+        with self.tables.guarded("the web"):
+            return WebRetriever(config.web, token, said).search(query)
 
     def look(self, table_id: str) -> Mapping[str, Sequence[str]]:
         """Return some values of each column of a table."""
