@@ -110,7 +110,7 @@ def test_a_persons_own_file_goes_with_it(file):
 
 REFUSED = {
     "who does not see all": ({"asker": ANA}, QueryError, "ask who operates"),
-    "no name": ({"name": "../x"}, ConfigError, "name: String should match"),
+    "no name": ({"name": "../x"}, ConfigError, "name: must match"),
     "no schedule": ({"schedule": "soon"}, ConfigError, "schedule: .*must be five fields"),
     "no table": ({"state": {"questions": ["?"]}}, QueryError, "no table to save"),
 }
