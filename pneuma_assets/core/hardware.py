@@ -1,6 +1,8 @@
-"""Which cores and which GPU this process may use, told without loading torch."""
+"""Which cores and which GPU this process may use, told without loading torch; and its memory."""
 
+import ctypes
 import os
+import platform
 import re
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -8,6 +10,8 @@ from pathlib import Path
 
 _GPUS = ("nvidia[0-9]*", "kfd", "dxg")
 """Devices of NVIDIA's and AMD's drivers, and of Windows' below Linux."""
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
+"""Options of glibc's mallopt(3)."""
 
 
 def usable_cores() -> int:
@@ -27,6 +31,18 @@ def has_gpu() -> bool:
     except PackageNotFoundError:
         return False
     return not built_for_cpu and any(any(Path("/dev").glob(name)) for name in _GPUS)
+
+
+def return_freed_memory() -> None:
+    """Have large arrays that are freed returned to the system, for a process that lives for days.
+
+    glibc would keep those of an index that was replaced, in a heap for each of many threads: by
+    default it takes from heaps what is as large as the largest block that was ever freed.
+    """
+    if platform.libc_ver()[0] == "glibc":
+        libc = ctypes.CDLL(None)
+        libc.mallopt(_M_MMAP_THRESHOLD, 1 << 20)
+        libc.mallopt(_M_ARENA_MAX, 2)
 
 
 @cache

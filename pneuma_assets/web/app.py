@@ -17,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.extras import installed
+from pneuma_assets.core.hardware import return_freed_memory
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.web import health, login, pages
 from pneuma_assets.web.api import routers
@@ -78,6 +79,7 @@ def app_from_environment() -> FastAPI:
     """Return the server that `serve` describes in the environment of its workers."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("pneuma_assets").setLevel(logging.INFO)
+    return_freed_memory()
     return create_app(load_deployment(), Policy.from_environ(os.environ))
 
 

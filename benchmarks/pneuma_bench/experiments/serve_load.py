@@ -7,7 +7,7 @@ Makes an index of random texts and vectors with a state, starts `pneuma-assets s
 each asker ask one question after another on a connection of its own. Meanwhile a process replaces
 50 tables every five seconds and once, in the middle, the whole index. Prints what the same
 questions take from Python one after the other, requests a second, milliseconds a request (median,
-95 %), errors, and the memory of all processes of the server at the start and at the end.
+95 %), errors, and the memory of all processes of the server at the start and each minute.
 """
 
 import argparse
@@ -118,14 +118,24 @@ async def _asker(
             await asyncio.sleep(pause)
 
 
-async def _load(port: int, questions: list[str], options: argparse.Namespace) -> None:
+async def _watched(process: psutil.Process, until: float) -> None:
+    """Print the memory each minute."""
+    while time.monotonic() < until:
+        print(f"memory: {_memory(process):.0f} MB", flush=True)
+        await asyncio.sleep(min(60, max(0, until - time.monotonic())))
+    print(f"memory: {_memory(process):.0f} MB", flush=True)
+
+
+async def _load(
+    port: int, questions: list[str], options: argparse.Namespace, process: psutil.Process
+) -> None:
     spent: list[float] = []
     bad: Counter = Counter()
     until = time.monotonic() + options.seconds
     every = (
         _asker(port, questions, until, options.pause, spent, bad) for _ in range(options.askers)
     )
-    await asyncio.gather(*every)
+    await asyncio.gather(*every, _watched(process, until))
     median, most = (1000 * np.percentile(spent, at) for at in (50, 95))
     print(
         f"HTTP, {options.askers} askers, {options.workers} workers: {len(spent)} requests, "
@@ -155,7 +165,8 @@ def _start(file: Path, workers: int) -> tuple[subprocess.Popen, int]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "pneuma_assets.cli", "--config", str(file), "serve"]
-    server = subprocess.Popen([*command, "--port", str(port), "--workers", str(workers)])
+    command += ["--port", str(port), "--workers", str(workers)]
+    server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 120
     while True:
         try:
@@ -193,11 +204,8 @@ def main() -> None:
             for question in questions[:20]:
                 asked = {"q": question}
                 httpx.get(f"http://127.0.0.1:{port}/api/v1/search", params=asked, timeout=120)
-            process = psutil.Process(server.pid)
-            before = _memory(process)
             writer = subprocess.Popen(list(map(str, [*again, *given])), env=os.environ)
-            asyncio.run(_load(port, questions, options))
-            print(f"memory: {before:.0f} MB, then {_memory(process):.0f} MB")
+            asyncio.run(_load(port, questions, options, psutil.Process(server.pid)))
             assert writer.wait(120) == 0, "the index was not replaced"
         finally:
             server.terminate()
