@@ -4,7 +4,8 @@ import pytest
 
 from pneuma_assets.core.config.web import OidcConfig, WebConfig
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.web.export import _array, _cell, _unlike
+from pneuma_assets.core.text.csv_writing import _cell
+from pneuma_assets.web.export import _array, _unlike
 from pneuma_assets.web.policy import Policy, is_loopback, policy_of
 from tests.support.served_home import client_of, guarded_app, loaded_from
 
