@@ -16,6 +16,7 @@ from pneuma_assets.cli.output import (
     print_table,
     showing_progress,
 )
+from pneuma_assets.core.errors import SqlFailedError
 
 if TYPE_CHECKING:
     from pneuma_assets.core.access import Asker
@@ -173,6 +174,8 @@ def _plain(name: str, help_: str) -> None:
         _show(found, as_json=as_json)
         if name == "accept" and not as_json:
             print_line("Accepted. Next: pneuma-assets seek export ID, or seek save ID NAME.")
+        if name == "run" and any(one["rule"] == "query" for one in found.findings):
+            raise SqlFailedError("a query does not run; see what was found")
 
     run.__name__, run.__doc__ = name, help_
     app.command(name=name)(command(run))
@@ -334,6 +337,8 @@ def _show(found: "Conversation", *, as_json: bool, whole: bool = False) -> None:
     for finding in found.findings:
         told = f"{finding['severity']}: {finding['subject']}: {finding['text']}"
         print_indented(told, margin=2, most_lines=4)
+    if found.accepted is not None:
+        print_line(f"Version {found.accepted.number} is accepted.")
     if found.is_open:
         print_line("The last turn has no answer yet: pneuma-assets seek say ID goes on.")
 
@@ -376,19 +381,17 @@ def _json(value: Any) -> bytes:
 
 def _packed(table: Any, *, parquet: bool) -> bytes:
     import io
-    import json
 
-    import pyarrow.csv
     import pyarrow.parquet
 
-    for at, field in enumerate(table.schema):
-        if not parquet and pyarrow.types.is_nested(field.type):  # lists are JSON in CSV
-            cells = table.column(at).to_pylist()
-            told = [None if one is None else json.dumps(one, default=str) for one in cells]
-            table = table.set_column(at, field.name, pyarrow.array(told, pyarrow.string()))
+    from pneuma_assets.core.text.csv_writing import csv_parts
+
+    if not parquet:
+        batches = table.to_batches(max_chunksize=1_000)
+        rows = ([tuple(row.values()) for row in one.to_pylist()] for one in batches)
+        return b"".join(csv_parts(table.column_names, rows))
     sink = io.BytesIO()
-    write = pyarrow.parquet.write_table if parquet else pyarrow.csv.write_csv
-    write(table, sink)
+    pyarrow.parquet.write_table(table, sink)
     return sink.getvalue()
 
 

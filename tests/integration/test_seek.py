@@ -483,6 +483,9 @@ def test_a_person_s_file_is_a_table_of_the_conversation_and_of_no_other(lake):
         seek.edit(begun, state, ANA)
         made = seek.rows(begun, "mine", ANA)
         assert made.column("rate").to_pylist() == [0.5, 1.5]
+        both = seek.add_file(begun, "my rates.jsonl", b'{"a": 1}\n', ANA).state.sources
+        assert {one.file for one in both} >= {"my rates.csv", "my rates.jsonl"}
+        seek.undo(begun, ANA)
         seek.add_file(begun, "my rates.csv", b"country,rate\nDE,7.5\n", ANA)
         assert seek.rows(begun, "mine", ANA).column("rate").to_pylist() == [7.5]
         assert "read_csv('my rates.csv')" in seek.script(begun, ANA)

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from tests.support.doors import fails, succeeds
+from tests.support.doors import fails, run, succeeds
 from tests.support.scripted_model import act, say, scripted_model
 from tests.support.seek_lake import EXPECTED, STATE, deploy, model_at
 
@@ -55,16 +55,21 @@ def test_without_a_model_a_table_is_proposed_edited_made_accepted_and_exported(s
     assert "is proposed" in seek("show", begun)
     assert "version 2 by ana" in seek("show", begun, "--versions")
     assert "Accepted." in seek("accept", begun)
+    assert "Version 3 is accepted." in seek("show", begun)
     assert "there are: costs, more" in seek(
         "export", begun, "--what", "cost", to=lambda *a: fails(1, *a)
     )
-    assert seek("export", begun, "--what", "more") == f'"more"\n{EXPECTED}\n'
+    assert seek("export", begun, "--what", "more").split() == ["more", str(EXPECTED)]
     seek("export", begun, "--what", "costs", "-o", tmp_path / "costs.parquet")
     assert pq.read_table(tmp_path / "costs.parquet").num_rows == 8
     assert seek("export", begun, "--what", "costs").splitlines()[0].count(",") == 3
     assert "DATABASE" in seek("export", begun, "--what", "script")
     whole = json.loads(seek("export", begun))
     assert whole["events"][0]["text"] == "purchases by country and tariffs"
+    state.write_text(json.dumps(half))
+    assert "error: more:" in seek("edit", begun, state), "also where T is made"
+    assert seek("run", begun, to=run).exit_code == 1
+    seek("undo", begun)
     own = tmp_path / "rates.csv"
     own.write_text("country,rate\nDE,1\n")
     assert "file_rates" in seek("add", begun, own)

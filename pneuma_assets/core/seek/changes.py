@@ -6,12 +6,20 @@ What a person confirmed stays so, and nothing else is confirmed.
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from pneuma_assets.core.seek.state import Assumption, State, TargetTable
+from pneuma_assets.core.seek.state import Assumption, State, StateInvalidError, TargetTable
 
 
 def without(state: State, names: Collection[str]) -> State:
-    """Return a state without some sources, tables and queries, nor steps and origins of those."""
+    """Return a state without some sources, tables and queries, nor steps and origins of those.
+
+    Raises:
+        StateInvalidError: Nothing is called so.
+    """
     gone = {name.casefold() for name in names}
+    parts: list[Any] = [*state.sources, *state.tables, *state.queries]
+    there = {one.name.casefold() for one in parts}
+    if unknown := sorted(gone - there):
+        raise StateInvalidError(f"nothing here is called {unknown[0][:80]!r}")
 
     def left(parts: Iterable[Any]) -> tuple[Any, ...]:
         return tuple(one for one in parts if one.name.casefold() not in gone)

@@ -175,13 +175,16 @@ class Conversation:
 
     @property
     def findings(self) -> tuple[Mapping[str, Any], ...]:
-        """What rules found in what was made and run of the state; before that, in its edit.
+        """What rules found in what was made and run of the state; of what was not yet, in its edit.
 
         What matters most stands first.
         """
-        done = [one for one in map(self.shown, (Kind.MADE, Kind.RESULT)) if one]
-        events = done or [one for one in self.of(Kind.STATE) if one.number == self.version.event]
-        found = [one for event in events for one in (event.cells or {}).get("findings", ())]
+        made, ran = map(self.shown, (Kind.MADE, Kind.RESULT))
+        is_done = made is not None and (ran is not None or not self.state.queries)
+        edits = (one for one in self.of(Kind.STATE) if one.number == self.version.event)
+        events = [*([] if is_done else edits), *filter(None, (made, ran))]
+        every = [one for event in events for one in (event.cells or {}).get("findings", ())]
+        found = [one for at, one in enumerate(every) if one not in every[:at]]
         return tuple(sorted(found, key=lambda one: [*Severity].index(one["severity"])))
 
     def message(self, *, stale: bool = False) -> SavedEvent | None:

@@ -263,6 +263,7 @@ class Seeker:
     def materialize(self, conversation_id: str, asker: Asker) -> Conversation:
         """Make the tables of T, from what their sources hold now; whoever does so agrees to T."""
         with self._open(conversation_id, asker) as (store, tools, now):
+            _check_tables(now)
             made = tools.make(now.state, fresh=True)
             news = [made_event(now.state, made, asker.name, agrees=True)]
             return self._add(store, now, news, asker)
@@ -274,6 +275,7 @@ class Seeker:
         """
         by = (_AGENT if by_agent else "{}").format(asker.name)
         with self._open(conversation_id, asker) as (store, tools, now):
+            _check_tables(now)
             news = []
             if now.shown(Kind.MADE) is None or not (by_agent or now.is_agreed):
                 made = tools.make(now.state)
@@ -285,8 +287,7 @@ class Seeker:
         """Say that the state as it is now is what was needed."""
         with self._store() as store:
             now = _loaded_of(store, conversation_id, asker)
-            if not now.state.tables:
-                raise QueryError("There is no table to accept yet.")
+            _check_tables(now)
             accepted = NewEvent(Kind.ACCEPTED, {"version": now.version.number, "by": asker.name})
             return self._add(store, now, [accepted], asker)
 
@@ -372,6 +373,9 @@ class Seeker:
         table = read_file(name, data, self._loaded, self._environ)
         with self._open(conversation_id, asker) as (store, tools, now):
             called = "file_" + re.sub(r"[^A-Za-z0-9]", "_", name.rpartition(".")[0])[:55]
+            others = {one.name for one in now.state.sources if one.file != name}
+            while called in others:
+                called += "_"
             sources = [one for one in now.state.sources if one.name != called]
             given = now.state.model_copy(
                 update={"sources": (*sources, Source(name=called, file=name))}
@@ -470,6 +474,11 @@ def _loaded_of(store: "Store", conversation_id: str, asker: Asker) -> Conversati
     if asker.readers is None or not revoked(found, seen_tables(store, asker.readers)):
         return found
     return Conversation(saved, tuple(replace(one, cells=None) for one in found.events))
+
+
+def _check_tables(now: Conversation) -> None:
+    if not now.state.tables:
+        raise QueryError("There is no table in T yet; edit the state, or say what you need.")
 
 
 def _following(store: "Store", now: Conversation) -> Callable[[], Conversation]:

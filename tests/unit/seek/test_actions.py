@@ -116,6 +116,8 @@ def test_a_source_that_is_removed_takes_the_steps_that_read_it_and_what_came_of_
     given["tables"][0]["columns"][0]["origins"] = [{"source": "s", "columns": ["a"]}]
     after = changed(read_state(given), change(remove=["s"]), {})
     assert after.tables[0].columns[0].origins == ()
+    with pytest.raises(StateInvalidError, match="'nothing'"):
+        changed(STATE, change(remove=["nothing"]), {})
     after = changed(STATE, change(remove=["S"]), {})
     assert after.sources == ()
     assert after.tables[0].steps == ()
