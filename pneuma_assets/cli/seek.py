@@ -159,6 +159,13 @@ def add(
     _show(found, as_json=as_json)
 
 
+_DONE = {
+    "accept": "Accepted. Next: pneuma-assets seek export ID, or seek save ID NAME.",
+    "cancel": "No turn goes on.",
+    "grant": "As much again is granted.",
+}
+
+
 def _plain(name: str, help_: str) -> None:
     """Add a command that calls the method of `Workspace.seek` of its name, and shows the result."""
 
@@ -172,8 +179,8 @@ def _plain(name: str, help_: str) -> None:
         with showing_progress(lasting=False):
             found = getattr(workspace.seek, name)(conversation, _asker(author, readers))
         _show(found, as_json=as_json)
-        if name == "accept" and not as_json:
-            print_line("Accepted. Next: pneuma-assets seek export ID, or seek save ID NAME.")
+        if name in _DONE and not as_json:
+            print_line(_DONE[name])
         if name == "run" and any(one["rule"] == "query" for one in found.findings):
             raise SqlFailedError("a query does not run; see what was found")
 
