@@ -73,7 +73,7 @@ def read(source: IsolatedSource, ref: TableRef) -> None:
 
 SLOW = {
     *("quoted.csv", "one_line.jsonl", "wide.tsv", "wide.csv.gz", "text.csv.gz"),
-    *("slow_cell", "huge_list"),
+    *("endless", "slow_cell", "huge_list"),
 }
 """What others stand for."""
 
