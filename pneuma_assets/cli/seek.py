@@ -391,12 +391,10 @@ def _packed(table: Any, *, parquet: bool) -> bytes:
 
     import pyarrow.parquet
 
-    from pneuma_assets.core.text.csv_writing import csv_parts
+    from pneuma_assets.core.text.csv_writing import table_parts
 
     if not parquet:
-        batches = table.to_batches(max_chunksize=1_000)
-        rows = ([tuple(row.values()) for row in one.to_pylist()] for one in batches)
-        return b"".join(csv_parts(table.column_names, rows))
+        return b"".join(table_parts(table))
     sink = io.BytesIO()
     pyarrow.parquet.write_table(table, sink)
     return sink.getvalue()

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from pneuma_assets.core.answers.results import TableAnswer
 from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.text.csv_writing import csv_parts
+from pneuma_assets.core.text.csv_writing import csv_parts, table_parts
 
 MEDIA_TYPES = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
 _ROWS_AT_ONCE = 500
@@ -38,9 +38,7 @@ def exported(answer: TableAnswer, kind: str) -> Response:
 def file_of(table: pa.Table, name: str, kind: str) -> Response:
     """Return a whole table as CSV or Parquet; texts of CSV as in `exported`."""
     headers = {"Content-Disposition": f'attachment; filename="{name}.{kind}"'}
-    batches = table.to_batches(max_chunksize=_ROWS_AT_ONCE)
-    rows = ([tuple(row.values()) for row in batch.to_pylist()] for batch in batches)
-    parts = csv_parts(table.column_names, rows) if kind == "csv" else _parquet(table)
+    parts = table_parts(table) if kind == "csv" else _parquet(table)
     return StreamingResponse(parts, headers=headers, media_type=MEDIA_TYPES[kind])
 
 

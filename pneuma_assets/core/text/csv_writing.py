@@ -5,8 +5,12 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ROWS_AT_ONCE = 500
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -20,6 +24,13 @@ def csv_parts(names: Sequence[str], parts: Iterable[Sequence[Sequence[Any]]]) ->
         text = io.StringIO()
         csv.writer(text).writerows([_cell(one) for one in row] for row in some)
         yield text.getvalue().encode("utf-8", "replace")
+
+
+def table_parts(table: "pa.Table") -> Iterator[bytes]:
+    """Yield a whole table as `csv_parts` does."""
+    batches = table.to_batches(max_chunksize=_ROWS_AT_ONCE)
+    rows = ([tuple(row.values()) for row in batch.to_pylist()] for batch in batches)
+    return csv_parts(table.column_names, rows)
 
 
 def _cell(value: Any) -> Any:
