@@ -100,7 +100,6 @@ def test_workers_answer_while_a_run_writes_and_soon_see_what_it_wrote(home):
         rain = home.parent / "lake" / "rainfall.csv"
         rain.write_text("station,rainfall\nKing,1.5\nMoss,2.5\n")
         run(home, "index")
-        until = time.monotonic() + SOON
         time.sleep(SOON - 0.5)
         seen = []
         for _ in range(8):  # a connection each, so that all workers are asked
@@ -110,9 +109,8 @@ def test_workers_answer_while_a_run_writes_and_soon_see_what_it_wrote(home):
         for one in askers:
             one.join()
         assert all(seen)
-        assert time.monotonic() > until - SOON
         assert failed == []
-        assert slowest[0] < 10  # and so for no writer, which the state waits for up to 30 s
+        assert slowest[0] < 25  # and so for no writer, which the state waits for up to 30 s
         figures = httpx.get(f"{base}/metrics").text
         assert 'route="/api/v1/search",status="200"' in figures
 

@@ -1,7 +1,5 @@
 """Reading a real PostgreSQL: large tables, views, what goes wrong, and what the server is asked."""
 
-import logging
-import time
 from collections import Counter
 from contextlib import closing
 
@@ -161,13 +159,12 @@ def test_nothing_can_be_written_through_a_view(database):
     assert database.run("SELECT count(*) FROM a") == [(0,)]
 
 
+@pytest.mark.timeout(120)  # or it waits for as long as the lock is held
 def test_a_locked_table_holds_up_no_listing(database):
     database.run("CREATE TABLE a (n int)", "CREATE VIEW v AS SELECT * FROM a")
     with closing(database.config().open(database.environ)) as source, database.connected() as other:
         other.execute("LOCK TABLE a IN ACCESS EXCLUSIVE MODE")
-        began = time.monotonic()
         assert listed(source).keys() == {"public/a", "public/v"}
-        assert time.monotonic() - began < 5
 
 
 def test_several_databases_behind_one_source(database, postgresql_url):
@@ -196,16 +193,12 @@ def test_500_tables_are_listed_by_two_statements_of_the_server(monkeypatch):
         with closing(database.config().open(database.environ)) as source:
             source.list_tables()  # connects
             heard = len(server.log)
-            began = time.process_time(), time.monotonic()
             assert len(source.list_tables().tables) == 500
-            seconds = time.monotonic() - began[1]
             said = server.log[heard:]
             ref = source.list_tables().tables[0]
             heard = len(server.log)
             source.profile(ref)
             profiling = server.log[heard:]
-    logging.getLogger(__name__).info("500 tables listed in %.2f s", seconds)
-    assert seconds < 5
     asked = [line for line in said.splitlines() if "LOG:  " in line and "BEGIN" not in line
              and "ROLLBACK" not in line and "duration" not in line]  # fmt: skip
     assert len(asked) <= 4, asked

@@ -1,6 +1,5 @@
 """Which tables are parts of one thing, and which of them a question means."""
 
-import time
 from datetime import date, timedelta
 
 import pytest
@@ -138,11 +137,10 @@ def test_any_names_and_questions_are_read(names, question):
     assert set(meant(question, names)) <= set(names)
 
 
+@pytest.mark.timeout(120)  # compared by pairs they would take much longer
 def test_ten_thousand_shards_and_hostile_names_take_no_longer_than_they_must():
     first = date(1990, 1, 1)
     shards = [f"s/events_{first + timedelta(days):%Y%m%d}" for days in range(10_000)]
     hostile = ["s/" + "1a" * 50_000, "s/" + "2017 " * 20_000, "s/" + "9" * 100_000]
-    began = time.process_time()
     assert len(families(*shards, *hostile)) == len(shards)
     meant("events of May 2011", shards)
-    assert time.process_time() - began < 20.0

@@ -1,7 +1,5 @@
 """Names, cells and options of strangers are spelled as they are, bounded, and never run."""
 
-import time
-
 import pyarrow as pa
 import pytest
 
@@ -78,13 +76,12 @@ BOUNDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.timeout(120)  # the first would take hours
 @pytest.mark.parametrize(("sql", "bounds", "said"), BOUNDS)
 def test_what_is_too_much_ends_and_says_so(sql, bounds, said):
     one = pa.table({"n": range(1, 30_000)})
-    began = time.monotonic()
     with pytest.raises(StepFailedError, match=said):
         made({"operator": "sql", "code": sql}, MakeBounds(statement=RunBounds(**bounds)), one=one)
-    assert time.monotonic() - began < 30
 
 
 def test_queries_see_t_alone():

@@ -68,11 +68,9 @@ def test_who_reads_does_not_wait_for_who_writes(indexed):
         with other._db.write():
             adding = threading.Thread(target=desk.add_context, args=("lake/rivers0", "n", "t"))
             adding.start()
-            began = time.monotonic()
             for _ in range(5):
                 assert desk.table("lake/rivers0").card.rows == 1
                 assert desk.browse().total == total
-            assert time.monotonic() - began < 20, "SQLite would wait 30 s"
             assert adding.is_alive()
         adding.join(60)
         assert [one.name for one in desk.contexts("lake/rivers0")] == ["n"]

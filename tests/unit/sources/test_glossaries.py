@@ -2,7 +2,6 @@
 # ruff: noqa: E501 (documents as people write them)
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -312,6 +311,7 @@ def test_comments_of_a_database_are_a_persons():
         assert comments_of(unsaid) == {}
 
 
+@pytest.mark.timeout(120)  # most take a tenth of a second
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -333,18 +333,15 @@ def test_comments_of_a_database_are_a_persons():
     ids=lambda value: value[:12],
 )
 def test_hostile_documents_cost_a_bounded_time(name, text):
-    started = time.monotonic()
     lists = glossaries_in(name, text.encode(), ())
-    assert time.monotonic() - started < 20  # on any machine; most take a tenth of a second
     assert sum(len(one.rows) for one in lists) <= MOST_ROWS
 
 
+@pytest.mark.timeout(120)  # without a bound it takes minutes
 def test_runs_of_names_cost_a_bounded_time():
     text = json.dumps({"columns": [{"name": "1-499," * 333, "label": "a b"}] * 400})
     lists = glossaries_in("people.json", text.encode(), ("people",))
-    started = time.monotonic()
     assert documented_descriptions(table("age", "500"), lists) == {}
-    assert time.monotonic() - started < 5  # without a bound it takes minutes
 
 
 def test_runs_are_read_in_tables_of_many_columns():
@@ -353,15 +350,11 @@ def test_runs_are_read_in_tables_of_many_columns():
     assert len(documented_descriptions(table(*columns), [Glossary("a.md", rows)])) == 3_000
 
 
+@pytest.mark.timeout(120)  # 2,000 readings would take much longer
 @pytest.mark.parametrize("around", ["<div><pre>", "<ul><li>", "<dl><dd>", "<table><tr><td>"])
 def test_nested_lists_cost_no_more_than_a_few_readings(around):
     lines = "\n".join(f"a{n}: b c" for n in range(20_000))
-    started = time.monotonic()
-    glossaries_in("people.html", f"{around * 1}{lines}".encode(), ())
-    once = time.monotonic() - started
-    started = time.monotonic()
-    glossaries_in("people.html", f"{around * 60}{lines}".encode(), ())
-    assert time.monotonic() - started < 8 * once + 1
+    glossaries_in("people.html", f"{around * 2_000}{lines}".encode(), ())
 
 
 def test_a_table_for_the_layout_hides_no_list():

@@ -104,18 +104,17 @@ def test_work_that_takes_too_long_is_given_up_and_keeps_its_thread():
     assert asyncio.run(ask()) == "answered"
 
 
+@pytest.mark.timeout(120)  # or it waits for an hour
 def test_of_more_than_may_wait_the_rest_is_refused_at_once():
     ended = threading.Event()
 
     async def ask():
-        pool = WorkPool("test", 1, 30.0, 1)
+        pool = WorkPool("test", 1, 3_600.0, 1)
         asked = [asyncio.ensure_future(pool.run(ended.wait)) for _ in range(17)]
         await asyncio.sleep(0)
-        begun = time.monotonic()
         with pytest.raises(RefusedError) as caught:
             await pool.run(ended.wait)
         assert caught.value.problem.headers["Retry-After"] == "1"
-        assert time.monotonic() - begun < 5
         ended.set()
         return await asyncio.gather(*asked)
 
@@ -124,7 +123,7 @@ def test_of_more_than_may_wait_the_rest_is_refused_at_once():
 
 def test_what_work_raises_is_raised():
     async def ask():
-        await WorkPool("test", 1, 30.0, 1).run(lambda: 1 / 0)
+        await WorkPool("test", 1, 3_600.0, 1).run(lambda: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
         asyncio.run(ask())
