@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from pneuma_assets.cli.hints import copyable, name_deployment
 from pneuma_assets.core.errors import PneumaError, StateDamagedError
 from pneuma_assets.core.extras import not_installed
 from pneuma_assets.core.quiet import debugging
@@ -48,6 +49,7 @@ class CommandGroup(TyperGroup):
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **more: Any
     ) -> Any:
         """Run a command; ends the process, or returns the exit code if not `standalone_mode`."""
+        name_deployment((), None, None)
         try:
             result = super().main(args, standalone_mode=False, **more)
             code = result if isinstance(result, int) else 0
@@ -102,7 +104,7 @@ def _is_interrupt(error: BaseException) -> bool:
 
 def _print(lines: Sequence[str]) -> None:
     for line in lines:
-        print(f"error: {printable(line)}", file=sys.stderr)  # noqa: T201
+        print(f"error: {printable(copyable(line))}", file=sys.stderr)  # noqa: T201
 
 
 def _reader_left() -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pneuma_assets.cli.errors import EXIT_FAILURE, UsageError
+from pneuma_assets.cli.hints import copyable
 from pneuma_assets.cli.options import JsonOption, given_path
 from pneuma_assets.cli.output import (
     counted,
@@ -109,6 +110,7 @@ def print_problems(problems: "Sequence[Problem]", most: int | None = None) -> No
         return
     shown = problems if most is None else problems[:most]
     print_line()
-    print_table(["problem with", "stage", "cause"], [[p.subject, p.stage, p.cause] for p in shown])
+    rows = [[p.subject, p.stage, copyable(p.cause)] for p in shown]
+    print_table(["problem with", "stage", "cause"], rows)
     if len(shown) < len(problems):
         print_line(f"and {len(problems) - len(shown)} more: pneuma-assets status --problems")

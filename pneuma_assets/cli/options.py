@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pneuma_assets.cli.errors import STATE_FOLDER, UsageError
+from pneuma_assets.cli.hints import name_deployment
 
 if TYPE_CHECKING:
     from pneuma_assets.core.config.load import LoadedDeployment
@@ -132,7 +133,9 @@ def load(context: typer.Context, home: Path | None, config: Path | None) -> "Loa
     from pneuma_assets.core.config.load import load_deployment
 
     chosen: Chosen = context.find_object(Chosen) or Chosen(None, None)
-    loaded = load_deployment(config or chosen.config, home or chosen.home)
+    home, config = home or chosen.home, config or chosen.config
+    name_deployment(getattr(context.find_root().command, "commands", ()), home, config)
+    loaded = load_deployment(config, home)
     context.meta[STATE_FOLDER] = loaded.home
     return loaded
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from pneuma_assets.cli.hints import copyable
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.text.safe import printable
 
@@ -100,7 +101,7 @@ def print_indented(text: str, *, margin: int, most_lines: int) -> None:
 
 def print_line(text: str = "", *, margin: int = 0) -> None:
     """Print one line of a result."""
-    print(f"{'':{margin}}{printable(text)}")  # noqa: T201
+    print(f"{'':{margin}}{printable(copyable(text))}")  # noqa: T201
 
 
 def print_ranked(figures: str, name: str) -> None:
@@ -128,8 +129,8 @@ def print_no_match(confidence: float | None, min_confidence: float, *, found: bo
 def print_missing(parts: Iterable["MissingPart"]) -> None:
     """Say on standard error what an answer had to do without."""
     for one in parts:
-        told = printable(f"answered without the {one.part} {one.name}: {one.effect} ({one.cause})")
-        print(told, file=sys.stderr)  # noqa: T201
+        told = f"answered without the {one.part} {one.name}: {one.effect} ({one.cause})"
+        print(printable(copyable(told)), file=sys.stderr)  # noqa: T201
 
 
 def counted(number: int, one: str, several: str) -> str:

@@ -160,7 +160,7 @@ def add(
 
 
 _DONE = {
-    "accept": "Accepted. Next: pneuma-assets seek export ID, or seek save ID NAME.",
+    "accept": "Accepted. Next: pneuma-assets seek export {0}, or pneuma-assets seek save {0} NAME",
     "cancel": "No turn goes on.",
     "grant": "As much again is granted.",
 }
@@ -180,7 +180,7 @@ def _plain(name: str, help_: str) -> None:
             found = getattr(workspace.seek, name)(conversation, _asker(author, readers))
         _show(found, as_json=as_json)
         if name in _DONE and not as_json:
-            print_line(_DONE[name])
+            print_line(_DONE[name].format(conversation))
         if name == "run" and any(one["rule"] == "query" for one in found.findings):
             raise SqlFailedError("a query does not run; see what was found")
 
@@ -347,7 +347,8 @@ def _show(found: "Conversation", *, as_json: bool, whole: bool = False) -> None:
     if found.accepted is not None:
         print_line(f"Version {found.accepted.number} is accepted.")
     if found.is_open:
-        print_line("The last turn has no answer yet: pneuma-assets seek say ID goes on.")
+        on = f"pneuma-assets seek say {found.conversation_id}"
+        print_line(f"The last turn has no answer yet; go on by: {on}")
 
 
 def _show_message(said: Any) -> None:

@@ -86,6 +86,26 @@ def test_nothing_indexed_yet(here):
     assert not list(here.iterdir()), "asking leaves nothing behind"
 
 
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ((), ""),
+        (("--home", "my home"), " --home 'my home'"),
+        (("--home", "h", "--config", "my.yaml"), " --home h --config my.yaml"),
+    ],
+)
+def test_a_hint_names_the_deployment_that_was_asked(here, options, named, before):
+    (here / "my.yaml").write_text("home: h\n")
+    hint = f"run: pneuma-assets{named} index FOLDER"
+    commands = [("status",), ("sources",)]
+    for one in commands:
+        assert hint in succeeds(*(*options, *one) if before else (*one, *options))
+    for one in [("search", "x"), ("context", "list", "t")]:
+        assert hint in fails(1, *(*options, *one) if before else (*one, *options))
+    assert "'pneuma-assets status --help'" in fails(2, "status", "--nothing")
+
+
 def test_a_wrong_file_is_a_line_a_finding(here):
     (here / "pneuma.yaml").write_text("query: {trust: 2, min_confidence: 2}\n")
     result = run("status")
