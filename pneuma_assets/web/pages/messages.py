@@ -5,6 +5,7 @@ from urllib.parse import quote
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
+from pneuma_assets.web.login import own_path
 from pneuma_assets.web.pages.page import common
 from pneuma_assets.web.pages.rendering import render
 from pneuma_assets.web.problems import Problem
@@ -13,6 +14,7 @@ _SAYS = {
     401: "Please log in",
     403: "You may not do this",
     404: "Not found",
+    413: "This is too large",
     422: "This cannot be asked so",
     429: "Too many requests",
     503: "Not available now",
@@ -20,9 +22,16 @@ _SAYS = {
 
 
 def render_problem(request: Request, problem: Problem) -> HTMLResponse:
-    """Return the page that says what went wrong and what to do."""
+    """Return the page that says what went wrong and what to do; a form's leads back to the form."""
     says = _SAYS.get(problem.status, problem.title)
-    return _rendered("error.html", request, problem.status, problem=problem, says=says)
+    back = "" if request.method == "GET" else _came_from(request)
+    return _rendered("error.html", request, problem.status, problem=problem, says=says, back=back)
+
+
+def _came_from(request: Request) -> str:
+    """Return the path of this server's page that a form was on; empty where that is not known."""
+    host, slash, path = request.headers.get("referer", "").partition("://")[2].partition("/")
+    return own_path(slash + path) if host == request.headers.get("host") else ""
 
 
 def render_login(

@@ -196,7 +196,10 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-copy]"), option = event.target.closest("[role=option]");
   if (button) copy(button);
   else if (option) take(option);
-  else if (event.target.closest("#theme")) switchColours();
+  else if (event.target.closest("#back") && history.length > 1) {
+    event.preventDefault(); // so that the browser fills in what was written there
+    history.back();
+  } else if (event.target.closest("#theme")) switchColours();
   else if (event.target.closest("#done button")) $("#done").remove();
   else if (event.target.closest("a[data-slow]")) busy(true);
 });

@@ -112,6 +112,24 @@ def test_a_need_becomes_a_file_without_a_model_and_without_script(browser, site)
         assert page.goto(here).status == 404
 
 
+def test_from_a_file_that_is_too_large_one_goes_back_to_what_one_wrote(page, tmp_path):
+    page.expected_faults = ["status of 413"]
+    file = tmp_path / "large.csv"
+    file.write_bytes(b"a\n" * 500_001)
+    page.goto("/seek")
+    page.get_by_role("button", name="Begin with an empty state").click()
+    page.wait_for_url("**/seek/*")
+    here = page.url
+    page.get_by_label("What do you need?").fill("rain of all stations")
+    page.get_by_text("Add a file of your own").click()
+    page.get_by_label("CSV, JSON Lines or Parquet").set_input_files(file)
+    page.get_by_role("button", name="Add", exact=True).click()
+    assert page.locator("h1").inner_text() == "This is too large"
+    page.get_by_role("link", name="Go back").click()
+    page.wait_for_url(here)
+    assert page.get_by_label("What do you need?").input_value() == "rain of all stations"
+
+
 def test_what_no_table_answers_goes_on_in_a_conversation(page):
     page.goto("/answer?q=zloty of xylophones")
     page.get_by_role("button", name="Work it out in a conversation").click()
