@@ -152,6 +152,8 @@ class Seeker:
         with self._store() as store:
             now = _loaded_of(store, conversation_id, asker)
             if key is None or not now.told(key):
+                if agreed:
+                    _check_tables(now)
                 data: dict[str, Any] = {"text": text}
                 data |= {"key": key} if key else {}
                 if now.state.tables and (agrees(text) if agreed is None else agreed):
@@ -288,10 +290,12 @@ class Seeker:
             return self._add(store, now, news, asker)
 
     def accept(self, conversation_id: str, asker: Asker) -> Conversation:
-        """Say that the state as it is now is what was needed."""
+        """Say that this state is what was needed; raises `QueryError` before T is made."""
         with self._store() as store:
             now = _loaded_of(store, conversation_id, asker)
             _check_tables(now)
+            if now.shown(Kind.MADE) is None:
+                raise QueryError("T is not made as it is now; make it, look at it, then accept.")
             accepted = NewEvent(Kind.ACCEPTED, {"version": now.version.number, "by": asker.name})
             return self._add(store, now, [accepted], asker)
 
@@ -356,11 +360,13 @@ class Seeker:
             return make_saved(self._loaded, saved, tables)
 
     def rename(self, conversation_id: str, title: str, asker: Asker) -> None:
-        """Call a conversation otherwise."""
+        """Call a conversation otherwise; raises `QueryError` where the title is empty."""
         check_text("the title", title, QueryError)
         with self._store() as store:
             _loaded_of(store, conversation_id, asker)
-            store.conversations.rename(conversation_id, one_line(title, _TITLE) or "New")
+            if not (line := one_line(title, _TITLE)):
+                raise QueryError("The title is empty; say what to call this conversation.")
+            store.conversations.rename(conversation_id, line)
 
     def delete(self, conversation_id: str, asker: Asker) -> None:
         """Forget a conversation, its files and rows; knowledge that was shared from it stays."""

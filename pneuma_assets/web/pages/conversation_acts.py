@@ -28,7 +28,7 @@ _PATIENCE = 1.5
 _TURNS: set[asyncio.Task[Any]] = set()
 """Turns that go on, so that none is collected as garbage meanwhile."""
 
-Text = Annotated[str, Form(min_length=1, max_length=10_000)]
+Text = Annotated[str, Form(max_length=10_000)]
 Act = Literal["undo", "accept", "cancel", "grant"]
 
 
@@ -46,7 +46,7 @@ async def begin(page: ThePage, need: Annotated[str, Form(max_length=10_000)] = "
 async def say(
     page: ThePage,
     conversation_id: Id,
-    text: Text,
+    text: Text = "",
     agreed: Annotated[bool | None, Form()] = None,
     key: Annotated[str | None, Form(max_length=100)] = None,
 ) -> Response:
@@ -134,8 +134,8 @@ def make(page: ThePage, conversation_id: Id, what: Literal["materialize", "run"]
 def edit(
     page: ThePage,
     conversation_id: Id,
-    state: Annotated[str, Form(max_length=1_000_000)],
     version: Annotated[int, Form(ge=0)],
+    state: Annotated[str, Form(max_length=1_000_000)] = "",
 ) -> Response:
     """Put what a person wrote in the place of the state that they saw; nothing of it is lost."""
 
@@ -172,7 +172,7 @@ def confirm(
 
 @router.post("/{conversation_id}/rename")
 def rename(
-    page: ThePage, conversation_id: Id, title: Annotated[str, Form(max_length=1_000)]
+    page: ThePage, conversation_id: Id, title: Annotated[str, Form(max_length=1_000)] = ""
 ) -> Response:
     """Call it otherwise."""
     seek = page.desk.seek

@@ -91,6 +91,8 @@ WRONG = {
     "nothing said": ("post", "/messages", {"text": ""}, 422),
     "no such act": ("post", "/acts/explode", None, 422),
     "nothing to accept": ("post", "/acts/accept", None, 422),
+    "nothing to agree to": ("post", "/messages", {"text": "make it", "agreed": True}, 422),
+    "no title": ("patch", "", {"title": " "}, 422),
     "no such table": ("get", "/tables/none", None, 422),
     "no such query": ("get", "/results/none", None, 422),
     "no such file": ("get", "/other/none", None, 422),
@@ -103,6 +105,52 @@ def test_what_cannot_be_is_a_problem(client, begun, method, path, body, status):
     answer = getattr(client, method)(begun + path, **given)
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_what_was_not_made_as_it_is_now_is_not_accepted(client, begun):
+    done(client.put(f"{begun}/state", json=STATE))
+    page = f"/seek/{begun.rpartition('/')[2]}"
+    for refused in (client.post(f"{begun}/acts/accept"), client.post(f"{page}/acts/accept")):
+        assert refused.status_code == 422
+        assert "make it, look at it, then accept" in refused.text
+    assert "acts/accept" not in client.get(page).text
+    done(client.post(f"{begun}/tables"))
+    assert "acts/accept" in client.get(page).text
+    done(client.post(f"{begun}/acts/accept"))
+
+
+@pytest.mark.parametrize("form", ["rename", "say"])
+def test_an_empty_form_is_refused_in_plain_words_on_its_page(client, begun, form):
+    answer = client.post(f"/seek/{begun.rpartition('/')[2]}/{form}", data={"title": "", "text": ""})
+    assert answer.status_code == 422
+    assert "The title is empty" in answer.text or "A message has 1 to" in answer.text
+    assert "is missing" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("referer", "back"),
+    [
+        ("http://localhost/seek/1?a=b&c=%22", 'href="/seek/1?a=b&amp;c=%22"'),
+        ("http://localhost", 'id="back" href="/"'),
+        ("http://localhost//evil.example", 'id="back" href="/"'),
+        ("http://evil.example/seek/1", None),
+        ("http://localhost.evil.example/", None),
+        ("http://localhost@evil.example/", None),
+        ("javascript:alert(1)", None),
+        (None, None),
+    ],
+)
+def test_the_page_of_a_refused_form_leads_back_to_the_form(client, referer, back):
+    given = {"Accept": "text/html"} | ({"Referer": referer} if referer else {})
+    answers = [
+        client.post("/edit/forget", data={"answer_id": "none"}, headers=given),
+        client.post("/seek/1/file", content=b"x" * 1_000_001, headers=given),
+    ]
+    assert [one.status_code for one in answers] == [404, 413]
+    for answer in answers:
+        assert back is None or back in answer.text
+        assert ('id="back"' in answer.text) == (back is not None)
+        assert "evil.example" not in answer.text
 
 
 def test_what_a_message_has_to_warn_of_is_shown_at_every_door(app, client, begun, capsys):
