@@ -4,9 +4,11 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import cache
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import dagster as dg
@@ -313,6 +315,20 @@ def listed_anew(loaded: LoadedDeployment) -> None:
             for one in refs.values()
         ]
         store.listings.sync("lake", now)
+
+
+def test_nobody_waits_for_the_statement_of_another(indexed, monkeypatch):
+    run, both_run = answer_sources.run, Barrier(2, timeout=30)
+
+    def met(*given: Any) -> Any:
+        both_run.wait()
+        return run(*given)
+
+    monkeypatch.setattr(answer_sources, "run", met)
+    with open_workspace(indexed({"people": PEOPLE})) as workspace, ThreadPoolExecutor(2) as askers:
+        counted = "SELECT count(*) AS n FROM people", ["lake/people"]
+        asked = [askers.submit(workspace.run_sql, *counted) for _ in range(2)]
+        assert [one.result().rows for one in asked] == [((8,),)] * 2
 
 
 def test_a_table_of_hidden_columns_alone_is_left_out(indexed):

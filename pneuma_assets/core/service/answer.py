@@ -127,13 +127,16 @@ class _Told:
 
 
 class Answering(Closing):
-    """Answers questions in cells; for any number of threads, whose statements take turns.
+    """Answers questions in cells; for any number of threads.
 
     Args:
         loaded: The deployment.
         environ: Holds the secrets that its file names.
         engine: Returns what searches the index.
         model: Returns the model of the section `answers`.
+
+    Attributes:
+        sources: The deployment's, of which statements read.
     """
 
     def __init__(
@@ -145,7 +148,7 @@ class Answering(Closing):
     ) -> None:
         self._loaded = loaded
         self._engine, self._model = engine, model
-        self._sources = AnswerSources(loaded, environ)
+        self.sources = AnswerSources(loaded, environ)
 
     def answer(
         self,
@@ -189,14 +192,14 @@ class Answering(Closing):
 
     def run(self, sql: str, table_ids: Sequence[str], where: "IndexFilter") -> TableAnswer:
         """Return the rows of a person's own statement; see `Workspace.run_sql`."""
-        ids = self._sources.seen(table_ids, where)
-        known = self._sources.tables(self._engine().ask(lambda engine: engine.evidence(ids)))
+        ids = self.sources.seen(table_ids, where)
+        known = self.sources.tables(self._engine().ask(lambda engine: engine.evidence(ids)))
         for one in ids:
             if one not in known:
                 raise QueryError(f"no statement can read {one}: it is not indexed, or hidden")
         tables = tuple(known[one] for one in ids)
-        dialect = self._sources.dialect(tables)
-        attempts = Attempts(self._sources, self._loaded.deployment.answers.rows)
+        dialect = self.sources.dialect(tables)
+        attempts = Attempts(self.sources, self._loaded.deployment.answers.rows)
         try:
             return attempts.run(sql, AnswerSet(tables), dialect, PERSON)
         except SqlRefusedError as error:
@@ -232,14 +235,14 @@ class Answering(Closing):
         """Return an answer with the tables that were listed anew since they were indexed."""
         read = {table for one in answer.answers for table in one.tables}
         read.update(one.table for one in answer.named)
-        stale = sorted(self._sources.changed(read)) if read else []
+        stale = sorted(self.sources.changed(read)) if read else []
         told = f"it {CHANGED_SINCE}, then ask again"
         problems = tuple(Problem(table, CHANGED, told) for table in stale)
         return replace(answer, problems=(*answer.problems, *problems))
 
     def close(self) -> None:
         """Let go of the sources; used again, they are opened anew."""
-        self._sources.close()
+        self.sources.close()
 
     def _by_model(
         self,
@@ -260,7 +263,7 @@ class Answering(Closing):
         writer = ModelWriter(model, STATEMENT_TOKENS, config.shows_values, counted)
         known = {
             table_id: with_matches(one, searched.matched.get(table_id, {}))
-            for table_id, one in self._sources.tables(searched.evidence).items()
+            for table_id, one in self.sources.tables(searched.evidence).items()
         }
         sets = answer_sets(tables, known)
         found = by_model(question, sets, writer, self._attempts(ways, missing), ways)
@@ -278,7 +281,7 @@ class Answering(Closing):
         """Return rows that have the cells that a question names: no model is asked, or is there."""
         ids = list(dict.fromkeys(table for tables, _ in sets for table in tables))
         held = self._engine().ask(lambda engine: engine.held_values(question, ids, where))
-        known = self._sources.tables({one: searched.evidence[one] for one in ids})
+        known = self.sources.tables({one: searched.evidence[one] for one in ids})
         tables = [known[one] for one in ids if one in known]
         found, problems = named_rows(question, held, tables, self._attempts(Ways(), missing))
         why = "the question names no cell of the tables that were found"
@@ -298,7 +301,7 @@ class Answering(Closing):
     def _attempts(self, ways: Ways, missing: Missing) -> Attempts:
         config = self._loaded.deployment.answers
         until = time.monotonic() + _MOST_STATEMENTS * config.seconds
-        return Attempts(_Told(self._sources, missing), config.rows, ways.corrected, until)
+        return Attempts(_Told(self.sources, missing), config.rows, ways.corrected, until)
 
 
 def _count_words(texts: Sequence[str]) -> list[int]:

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from pneuma_assets.core.store import Store
 
 IN_DUCKDB = "duckdb"
+_AT_ONCE = 4
+"""Statements; each may hold a process that reads and one that runs it (`RunBounds.memory`)."""
 
 _DAYS = frozenset({"DATE", "TIMESTAMP"})
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
@@ -57,7 +59,8 @@ class AnswerSources(Closing, Runner):
     """The deployment's sources, each opened when a statement first reads a table of it.
 
     A statement about tables of one database that runs statements is run there; of all others the
-    tables are read, within the deployment's limits, and DuckDB runs it. Threads take turns.
+    tables are read, within the deployment's limits, and DuckDB runs it. Of several threads a few
+    run theirs at once, others wait.
 
     Args:
         loaded: The deployment.
@@ -67,7 +70,7 @@ class AnswerSources(Closing, Runner):
     def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str]) -> None:
         self._loaded, self._environ = loaded, environ
         self._opened: dict[str, IsolatedSource] = {}
-        self._lock = threading.RLock()
+        self._lock, self._turns = threading.Lock(), threading.BoundedSemaphore(_AT_ONCE)
 
     def tables(self, evidence: Mapping[str, TableTerms]) -> dict[str, AnswerTable]:
         """Return what is known of tables, by id.
@@ -132,7 +135,7 @@ class AnswerSources(Closing, Runner):
         read = {one.name for one in statement.tables}
         needed = [one for one in tables if one.read.name in read]
         try:
-            with self._lock:
+            with self._turns:
                 return self._run(statement, needed)
         except ConfigError as error:  # a secret is missing: other sources may answer
             raise SourceError(str(error)) from error
@@ -168,14 +171,14 @@ class AnswerSources(Closing, Runner):
         return {one.name: one for one in self._loaded.deployment.sources}
 
     def _source(self, name: str) -> IsolatedSource:
-        if name not in self._opened:
-            deployment = self._loaded.deployment
-            config = self._configs.get(name)
-            if config is None:
-                raise TableReadError(f"source {name!r} is not in the deployment file any more")
-            resolved = config.resolved(self._loaded.base)
-            self._opened[name] = IsolatedSource(resolved, self._environ, deployment.limits)
-        return self._opened[name]
+        with self._lock:
+            if name not in self._opened:
+                config = self._configs.get(name)
+                if config is None:
+                    raise TableReadError(f"source {name!r} is not in the deployment file any more")
+                given = config.resolved(self._loaded.base), self._environ
+                self._opened[name] = IsolatedSource(*given, self._loaded.deployment.limits)
+            return self._opened[name]
 
     def _given(self, table: AnswerTable, statement: Checked) -> Given:
         """Return a table with the columns alone that the statement reads, or its first one."""
@@ -221,7 +224,7 @@ class AnswerSources(Closing, Runner):
         return self._as_read(table)
 
     def batches(self, table: AnswerTable) -> Iterator[pa.RecordBatch]:
-        """Yield a table's rows; no other thread reads meanwhile with these sources.
+        """Yield a table's rows.
 
         Raises:
             TableReadError: It cannot be read.

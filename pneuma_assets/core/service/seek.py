@@ -33,7 +33,6 @@ from pneuma_assets.core.seek.conversation import (
     undo_event,
 )
 from pneuma_assets.core.seek.state import Source, State, read_parts, read_state
-from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.service.describe import add_context
 from pneuma_assets.core.service.seek_files import read_file
 from pneuma_assets.core.service.seek_tools import MadeTables, PersonsTables, SeekTools, revoked
@@ -356,7 +355,8 @@ class Seeker:
         from pneuma_assets.core.service.saved_tables import make_saved, own_file
 
         files = partial(own_file, self._loaded, saved)
-        with self._store() as store, self._tables(store, Asker(saved.author), "", files) as tables:
+        with self._store() as store, self._asking() as session:
+            tables = PersonsTables(session, store, Asker(saved.author), "", files)
             return make_saved(self._loaded, saved, tables)
 
     def rename(self, conversation_id: str, title: str, asker: Asker) -> None:
@@ -450,20 +450,9 @@ class Seeker:
         with self._store() as store:
             now = _loaded_of(store, conversation_id, asker)
             files = partial(store.conversations.file, conversation_id)
-            with self._tables(store, asker, conversation_id, files) as tables:
+            with self._asking() as session:
+                tables = PersonsTables(session, store, asker, conversation_id, files)
                 yield store, SeekTools(self._loaded, self._environ, tables, self._made), now
-
-    @contextmanager
-    def _tables(
-        self,
-        store: "Store",
-        asker: Asker,
-        conversation_id: str,
-        own_file: Callable[[str], bytes | None],
-    ) -> Iterator[PersonsTables]:
-        """Open what somebody may read, for the length of a block."""
-        with self._asking() as session, AnswerSources(self._loaded, self._environ) as sources:
-            yield PersonsTables(session, store, sources, asker, conversation_id, own_file)
 
     def _add(
         self, store: "Store", now: Conversation, events: Sequence[NewEvent], asker: Asker

@@ -102,12 +102,16 @@ class PersonsTables:
 
     session: "QuerySession"
     store: "Store"
-    sources: AnswerSources
     asker: Asker
     conversation_id: str
     own_file: "Callable[[str], bytes | None]"
     _known: dict[str, AnswerTable] = field(default_factory=dict)
     _own: dict[str, OwnTable] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> AnswerSources:
+        """The deployment's sources."""
+        return self.session.answering.sources
 
     @cached_property
     def seen(self) -> set[str]:

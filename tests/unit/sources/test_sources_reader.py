@@ -45,6 +45,10 @@ def opened(path: Path, **limits: float) -> IsolatedSource:
     return IsolatedSource(config, os.environ, LimitsConfig().model_copy(update=limits))
 
 
+def waiting_of(source: IsolatedSource) -> list[reader.Reader]:
+    return [one for one, of in isolation._waiting.items() if of is source]
+
+
 @pytest.fixture
 def lake(tmp_path: Path) -> Path:
     lake = tmp_path / "lake"
@@ -65,7 +69,7 @@ def source(lake: Path) -> Iterator[IsolatedSource]:
 def test_a_process_that_dies_between_two_tables_costs_none_of_them(source):
     numbers, people = source.list_tables().tables
     source.profile(people)
-    os.kill(isolation._waiting[source]._process.pid, signal.SIGSEGV)
+    os.kill(waiting_of(source)[0]._process.pid, signal.SIGSEGV)
     assert source.profile(numbers).row_count == 25
     assert source.profile(people).row_count == 2
 
@@ -73,12 +77,12 @@ def test_a_process_that_dies_between_two_tables_costs_none_of_them(source):
 def test_a_fork_leaves_the_process_that_waits_to_whoever_started_it(source):
     numbers, people = source.list_tables().tables
     source.profile(people)
-    waiting = isolation._waiting[source]
+    (waiting,) = waiting_of(source)
     if (pid := os.fork()) == 0:
         os._exit(0 if waiting.ended and source.close() is None else 1)
     assert os.waitpid(pid, 0)[1] == 0, "it would use that one"
     assert sum(one.num_rows for one in source.scan(numbers)) == 25
-    assert isolation._waiting[source] is waiting
+    assert waiting_of(source) == [waiting]
 
 
 def test_a_number_of_rows_that_nobody_can_keep_is_a_problem_of_its_table(source, monkeypatch):
@@ -155,7 +159,7 @@ def test_a_missing_driver_is_said_once():
 def test_nothing_is_left_of_a_reader(source):
     (_, people) = source.list_tables().tables
     source.profile(people)
-    waiting = isolation._waiting[source]
+    (waiting,) = waiting_of(source)
     process, folder = waiting._process, Path(waiting._folder)
     assert folder.is_dir()
     source.close()
@@ -167,10 +171,10 @@ def test_nothing_is_left_of_a_reader(source):
 def test_a_reader_ends_with_its_parent(lake):
     script = (
         "import os, sys\n"
-        "from tests.unit.sources.test_sources_reader import isolation, opened, Path\n"
+        "from tests.unit.sources.test_sources_reader import opened, Path, waiting_of\n"
         "source = opened(Path(sys.argv[1]))\n"
         "source.profile(source.list_tables().tables[0])\n"
-        "waiting = isolation._waiting[source]\n"
+        "(waiting,) = waiting_of(source)\n"
         "print(waiting._process.pid, waiting._folder, flush=True)\n"
         "os.kill(os.getpid(), 9)\n"
     )
@@ -188,29 +192,30 @@ def test_few_readers_wait_at_a_time(lake, monkeypatch):
     first, second = opened(lake), opened(lake)
     ref = first.list_tables().tables[0]
     assert first.profile(ref) == second.profile(ref) == first.profile(ref)
-    assert list(isolation._waiting) == [first]
+    assert list(isolation._waiting.values()) == [first]
     first.close()
 
 
 def test_tables_are_read_by_one_process_after_another_and_each_as_it_is_now(source, lake):
     _, people = source.list_tables().tables
     list(source.scan(people))
-    first = isolation._waiting[source]
+    (first,) = waiting_of(source)
     (lake / "people.csv").write_text("other\nx\ny\nz\n")
     assert pa.Table.from_batches(source.scan(people)).to_pydict() == {"other": ["x", "y", "z"]}
-    assert isolation._waiting[source] is first
+    assert waiting_of(source) == [first]
 
 
 def test_a_process_reads_one_table_at_a_time_and_none_goes_on_for_nobody(source):
     numbers, _ = source.list_tables().tables
     scans = [source.scan(numbers, 1) for _ in range(2)]
     assert [next(scan).num_rows for scan in scans] == [1, 1]
-    assert source not in isolation._waiting
+    assert not waiting_of(source)
     assert [len(list(scan)) for scan in scans] == [24, 24]
+    assert len(waiting_of(source)) == 2, "the next two start no process"
     left = source.scan(numbers, 1)
     next(left)
     left.close()
-    assert source not in isolation._waiting, "it is in the middle of a table"
+    assert len(waiting_of(source)) == 1, "the other is in the middle of a table"
 
 
 class Evil:
@@ -259,7 +264,7 @@ def test_a_message_that_says_nothing_ends_its_reader_alone(source, message, monk
     monkeypatch.setattr(reader, "_END_SECONDS", 0.1)
     numbers, _ = source.list_tables().tables
     source.profile(numbers)
-    broken = isolation._waiting[source]
+    (broken,) = waiting_of(source)
     sent = SimpleNamespace(
         send=lambda _: None, poll=lambda _: True, recv_bytes=lambda _: pickle.dumps(message)
     )

@@ -102,13 +102,16 @@ class ReaderError(PneumaError):
 
 
 class Reader:
-    """One process that reads the tables of one source, one request at a time."""
+    """One process that reads the tables of one source, one request at a time.
+
+    What it was lent for `last` is noted by who lends it.
+    """
 
     def __init__(
         self, config: SourceConfig, environ: Mapping[str, str], limits: LimitsConfig
     ) -> None:
         """Start it; raises `ReaderError` where that fails."""
-        self._limits = limits
+        self._limits, self.last = limits, ""
         self.answered = self.spent = self.grown = self.idle = False
         self._may_quote = not Rules(config.privacy).hide_anything
         seen = config.environment(environ)

@@ -33,7 +33,7 @@ MOST_ROWS = 2**63 - 1
 MOST_READERS = 8
 """Processes that wait for the next table of their source; the one that waits longest is ended."""
 
-_waiting: "dict[IsolatedSource, Reader]" = {}
+_waiting: "dict[Reader, IsolatedSource]" = {}
 _lock = threading.Lock()
 
 
@@ -56,7 +56,6 @@ class IsolatedSource(Source):
         self.name = config.name
         self._config = config
         self._settings = (config, environ, limits)
-        self._last = ""
         self._listed_here = config.open(environ) if config.lists_without_reading else None
         if self._listed_here is not None:
             self._listed_here.look_inside = self.names_inside
@@ -141,34 +140,40 @@ class IsolatedSource(Source):
         return found
 
     def close(self) -> None:
-        """End the process that waits; used again, another is started."""
+        """End the processes that wait; used again, others are started."""
         if self._listed_here is not None:
             self._listed_here.close()
-        with _lock:
-            reader = _waiting.pop(self, None)
-        if reader is not None:
+        while (reader := self._taken()) is not None:
             reader.close()
+
+    def _taken(self) -> Reader | None:
+        """Return the process of this source that waited last, which waits no more."""
+        with _lock:
+            mine = (reader for reader, source in reversed(_waiting.items()) if source is self)
+            reader = next(mine, None)
+            if reader is not None:
+                del _waiting[reader]
+        return reader
 
     @contextmanager
     def _lent(self, what: str) -> Iterator[Reader]:
-        """Lend the process that waits, or another; it waits again where it can still read."""
-        with _lock:
-            reader = _waiting.pop(self, None)
-        if reader is not None and (reader.ended or (reader.grown and what != self._last)):
+        """Lend a process that waits, or another; it waits again where it can still read."""
+        reader = self._taken()
+        if reader is not None and (reader.ended or (reader.grown and what != reader.last)):
             reader.close()
             reader = None
-        self._last = what
         reader = reader or Reader(*self._settings)
+        reader.last = what
         try:
             yield reader
         finally:
             over = [reader]
             if reader.idle and not reader.spent:
                 with _lock:
-                    over = [_waiting.pop(self)] if self in _waiting else []
-                    _waiting[self] = reader
-                    if len(_waiting) > MOST_READERS:
-                        over.append(_waiting.pop(next(iter(_waiting))))
+                    _waiting[reader] = self
+                    over = list(_waiting)[:-MOST_READERS]
+                    for one in over:
+                        del _waiting[one]
             for one in over:
                 one.close()
 
