@@ -102,12 +102,17 @@ _BY_KIND: Sequence[tuple[type[PneumaError], int, str, str]] = (
 """Of the server's own trouble the log alone has the message, which names files and hosts."""
 
 
-def problem_of(error: Exception) -> Problem:
-    """Return what is told of an error; of what nobody expected, the log alone has the text."""
+def problem_of(error: Exception, body: object = None) -> Problem:
+    """Return what is told of an error; of what nobody expected, the log alone has the text.
+
+    Args:
+        error: What kept a request from being answered.
+        body: The type of the request's body.
+    """
     if isinstance(error, RefusedError):
         return error.problem
     if isinstance(error, RequestValidationError):
-        return _invalid(error)
+        return _invalid(error, body)
     if isinstance(error, HTTPException):
         code = HTTPStatus(error.status_code).name.lower().replace("_", "-")
         return Problem(error.status_code, str(error.detail), code, headers=error.headers or {})
@@ -120,9 +125,9 @@ def problem_of(error: Exception) -> Problem:
     return Problem(500, f"This failed unexpectedly; {_AWAY}.", "failed")
 
 
-def _invalid(error: RequestValidationError) -> Problem:
+def _invalid(error: RequestValidationError, body: object) -> Problem:
     """Say what is wrong with which part, without repeating what was given."""
-    found = readable(error.errors()[:20], "the request")
+    found = readable(error.errors()[:20], "the request", body)
     errors = tuple({"where": one.where[:200], "what": one.what[:500]} for one in found)
     first = f"{errors[0]['where']}: {errors[0]['what']}" if errors else "is not as it should be"
     return Problem(422, first, "invalid", errors)
@@ -144,7 +149,8 @@ def problem_response(problem: Problem) -> Response:
 
 def respond(request: Request, error: Exception) -> Response:
     """Return the response to a request that failed: a page for a browser, JSON for a program."""
-    problem = problem_of(error)
+    taken = getattr(request.scope.get("route"), "body_field", None)
+    problem = problem_of(error, taken and taken.field_info.annotation)
     if wants_page(request):
         page: Response = request.app.state.render_problem(request, problem)
         return page

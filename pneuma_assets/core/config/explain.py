@@ -11,7 +11,7 @@ from pneuma_assets.core.config.section import Section, may_hold_secret, section_
 from pneuma_assets.core.config.source_kinds import section_of
 from pneuma_assets.core.config.yaml_file import YamlFile
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.text.findings import phrased
+from pneuma_assets.core.text.findings import did_you_mean, phrased, unknown_key
 from pneuma_assets.core.text.suggest import nearest
 
 MAX_LINES = 20
@@ -74,7 +74,7 @@ def _message(finding: Any, keys: Path, model: type[BaseModel], *, secret: bool) 
         "missing": f"{key}: is missing; add it",
         "secret_given": f"{key}: {finding['msg']}{_named_by(_env_keys(model))}",
         "source_type_missing": f"{key}: is missing; set it to {_choices(types)}",
-        "source_type_unknown": f"{key}: {shown} is not known;{_hint(str(value), types)} "
+        "source_type_unknown": f"{key}: {shown} is not known;{did_you_mean(str(value), types)} "
         f"set it to {_choices(types)}",
         "source_type_broken": f"{key}: {finding['msg']}",
         "model_unknown": f"{key}: {shown} is no entry of models; did you mean "
@@ -109,8 +109,7 @@ def _unknown_key(key: str, name: str, model: type[BaseModel]) -> str:
         near = nearest(f"{name}_env", env_keys, 1, 0.8) or env_keys
         remedy = f"set an environment variable{_named_by(near)}"
         return f"{key}: secrets do not belong in the file; {remedy}"
-    hint = _hint(name, model.model_fields)
-    return f"{key}: unknown key;{hint} known here: {', '.join(model.model_fields)}"
+    return f"{key}: {unknown_key(name, model.model_fields)}"
 
 
 def _env_keys(model: type[BaseModel]) -> list[str]:
@@ -119,11 +118,6 @@ def _env_keys(model: type[BaseModel]) -> list[str]:
 
 def _named_by(keys: Sequence[str]) -> str:
     return f" and name that by {' or '.join(keys)}" if keys else ""
-
-
-def _hint(name: str, known: Any) -> str:
-    near = nearest(name, known, 1, 0.6)
-    return f" did you mean '{near[0]}'?" if near else ""
 
 
 def _choices(known: Any) -> str:

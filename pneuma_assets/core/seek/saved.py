@@ -102,7 +102,7 @@ def checked(given: object, where: str) -> SavedTables:
         saved = SavedTables.model_validate(given)
         check_state(saved.state)
     except ValidationError as error:
-        raise ConfigError(f"{where}: {readable(error.errors()[:1])[0]}") from None
+        raise ConfigError(f"{where}: {readable(error.errors()[:1], of=SavedTables)[0]}") from None
     except StateInvalidError as error:
         raise ConfigError(f"{where}: {str(error).splitlines()[0]}") from error
     return saved

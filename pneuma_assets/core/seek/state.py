@@ -185,7 +185,7 @@ def read_parts(given: str | Mapping[str, Any]) -> State:
     try:
         return State.model_validate_json(text)
     except ValidationError as error:
-        findings = readable(error.errors()[:20], "state")
+        findings = readable(error.errors()[:20], "state", State)
         raise StateInvalidError("\n".join(map(str, findings))) from None
 
 

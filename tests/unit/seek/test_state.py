@@ -59,7 +59,7 @@ def test_it_is_read_and_written_alike():
 
 BAD = {
     "no JSON": ("{", "state: Invalid JSON"),
-    "unknown key": ({"tabels": []}, "tabels: is not known"),
+    "unknown key": ({"tabels": []}, "tabels: unknown key; did you mean 'tables'?"),
     "no identifier": (changed("tables", 0, "name", value="a b"), "tables.0.name"),
     "a quote": (changed("sources", 0, "name", value='a"b'), "sources.0.name"),
     "no such type": (changed("tables", 0, "columns", 0, "type", value="money"), "columns.0.type"),

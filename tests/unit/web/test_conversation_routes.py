@@ -107,6 +107,33 @@ def test_what_cannot_be_is_a_problem(client, begun, method, path, body, status):
     assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body", "said"),
+    [
+        (
+            "patch",
+            "",
+            {"titel": "a"},
+            "body.titel: unknown key; did you mean 'title'? known here: title",
+        ),
+        (
+            "put",
+            "/state",
+            {"tabels": []},
+            "body.tabels: unknown key; did you mean 'tables'? known here",
+        ),
+        (
+            "put",
+            "/state",
+            {"tables": [{"name": "a", "what": 1}]},
+            "body.tables.0.what: unknown key; known here: name, description, columns, steps",
+        ),
+    ],
+)
+def test_of_an_unknown_key_those_are_told_that_there_are(client, begun, method, path, body, said):
+    assert getattr(client, method)(begun + path, json=body).json()["detail"].startswith(said)
+
+
 def test_what_was_not_made_as_it_is_now_is_not_accepted(client, begun):
     done(client.put(f"{begun}/state", json=STATE))
     page = f"/seek/{begun.rpartition('/')[2]}"

@@ -63,7 +63,7 @@ class Operator:
         try:
             return self.model.model_validate(step.options).model_dump(mode="json")
         except ValidationError as error:
-            wrong = "; ".join(map(str, readable(error.errors()[:10], "options")))
+            wrong = "; ".join(map(str, readable(error.errors()[:10], "options", self.model)))
             raise StateInvalidError(f"options of {self.name}: {wrong}") from None
 
     def shape(self, step: Step, tables: Tables) -> Sequence[str] | None:
