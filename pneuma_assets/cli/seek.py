@@ -237,23 +237,33 @@ def save(
     conversation: Id,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the file, and in Dagster.")],
     schedule: Annotated[
-        str | None, typer.Option(metavar="CRON", help="When Dagster makes the tables anew.")
+        str | None,
+        typer.Option(metavar="CRON", help="When Dagster makes the tables anew; '' for never."),
     ] = None,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Make them anew when a table of theirs has changed.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--follow/--no-follow", help="Make them anew when one of their tables changes."
+        ),
+    ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace a file of this name.")
+        bool, typer.Option("--replace", help="Replace a file of this name; it keeps its schedule.")
     ] = False,
     author: AuthorOption = None,
 ) -> None:
     """Save the tables as a file, from which Dagster makes them as assets, without a model."""
+    from pneuma_assets.core.seek.saved import read
+
     asker = _asker(author, None)
     with showing_progress(lasting=False):
         file = workspace.seek.save(
             conversation, asker, name, schedule=schedule, follow=follow, replace=replace
         )
-    print_line(f"saved to {file}; Dagster shows its assets when it reloads its definitions")
+    saved = read(file)
+    when = [f"by the schedule {saved.schedule}"] if saved.schedule else []
+    when += ["when one of its tables changes"] if saved.follow else []
+    print_line(f"saved to {file}, made anew {' and '.join(when) or 'when somebody asks'}")
+    print_line("Dagster shows its assets when it reloads its definitions")
 
 
 @app.command()

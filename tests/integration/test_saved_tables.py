@@ -11,6 +11,7 @@ from pneuma_assets.assets.saved_tables import CHECK
 from pneuma_assets.core.access import Asker
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, QueryError
+from pneuma_assets.core.seek.saved import read
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.workspace import open_workspace
 from tests.support.seek_lake import ALL, ANA, EXPECTED, STATE, TARIFFS, deploy
@@ -128,6 +129,20 @@ def test_a_name_is_taken_once(file):
     with pytest.raises(ConfigError, match="is there already"):
         save(file, asker=Asker("eve"))
     save(file, replace=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({}, ("0 6 * * *", True)),
+        ({"schedule": "0 7 * * *"}, ("0 7 * * *", True)),
+        ({"schedule": "", "follow": False}, (None, False)),
+    ],
+)
+def test_what_is_replaced_keeps_when_it_is_made_unless_another_time_is_given(file, given, kept):
+    save(file, schedule="0 6 * * *", follow=True)
+    saved = read(save(file, replace=True, **given))
+    assert (saved.schedule, saved.follow) == kept
 
 
 WRONG = {

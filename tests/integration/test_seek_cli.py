@@ -82,6 +82,10 @@ def test_without_a_model_a_table_is_proposed_edited_made_accepted_and_exported(s
     seek("knowledge", "--correct", known, "--text", "Tariffs are parts.")
     seek("knowledge", "--forget", known)
     assert "Nothing was shared." in seek("knowledge")
+    told = "made anew by the schedule 0 6 * * *"
+    assert told in seek("save", begun, "costs", "--schedule", "0 6 * * *")
+    assert told in seek("save", begun, "costs", "--replace")
+    assert "when somebody asks" in seek("save", begun, "costs", "--replace", "--schedule", "")
     seek("delete", begun)
     assert "No conversations." in seek("list")
     assert "no conversation" in seek("show", begun, to=lambda *a: fails(1, *a))

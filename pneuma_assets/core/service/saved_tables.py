@@ -22,6 +22,7 @@ from pneuma_assets.core.seek.saved import (
     moved,
     named,
     own_file_of,
+    read,
     replacing,
     results_moved,
     write,
@@ -59,14 +60,14 @@ def save(
     name: str,
     *,
     schedule: str | None,
-    follow: bool,
+    follow: bool | None,
     replace: bool,
 ) -> Path:
     """Write what a conversation ended in; it is made once, so that what rules find is known.
 
     Raises:
         QueryError: There is no table, or who asks does not see all that such a file may read.
-        ConfigError: The name or schedule cannot be, or is taken.
+        ConfigError: The name or schedule cannot be or is taken, or what is replaced cannot be read.
     """
     asker = tools.tables.asker
     if asker.readers is not None:
@@ -81,13 +82,19 @@ def save(
         "name": name,
         "title": now.saved.title[:200],
         "author": asker.name[:200],
-        "schedule": schedule,
-        "follow": follow,
+        "schedule": schedule or None,
+        "follow": bool(follow),
         "accepted": sorted({named(one) for one in found if one.severity is not Severity.NOTE}),
         "state": now.state,
     }
-    saved = checked(given, "the saved tables")
-    return write(folder_of(loaded), saved, files, replace=replace)
+    saved, folder = checked(given, "the saved tables"), folder_of(loaded)
+    if replace and (folder / f"{saved.name}.yaml").is_file():
+        before, times = read(folder / f"{saved.name}.yaml"), (schedule, follow)
+        kept = [
+            one for one, time in zip(("schedule", "follow"), times, strict=True) if time is None
+        ]
+        saved = saved.model_copy(update={one: getattr(before, one) for one in kept})
+    return write(folder, saved, files, replace=replace)
 
 
 def own_file(loaded: LoadedDeployment, saved: SavedTables, name: str) -> bytes | None:

@@ -330,7 +330,7 @@ class Seeker:
         name: str,
         *,
         schedule: str | None = None,
-        follow: bool = False,
+        follow: bool | None = None,
         replace: bool = False,
     ) -> "Path":
         """Save the tables as a file, from which Dagster makes them again; returns where it is.
@@ -339,8 +339,10 @@ class Seeker:
             conversation_id: The conversation.
             asker: Whose it is, and who may see all.
             name: Of the file, and of its assets in Dagster.
-            schedule: When they are made anew, as cron has it.
-            follow: Whether they are made anew when a table that they are made of has changed.
+            schedule: When they are made anew, as cron has it; empty: never; None: as what is
+                replaced has it, else never.
+            follow: Whether they are made anew when a table that they are made of has changed;
+                None: as what is replaced has it, else not.
             replace: Whether there may be a file of this name.
         """
         from pneuma_assets.core.service.saved_tables import save
