@@ -116,6 +116,8 @@ def test_browsing_has_pages_an_order_and_a_total(page):
     page.wait_for_url("**page=2**")
     assert page.locator("#results article").count() == 9
     assert "31 to 39 of 39" in page.locator("#results").inner_text()
+    page.goto("/?page=9")
+    assert "No tables yet" not in page.locator("#results").inner_text()
     page.goto("/")
     page.get_by_label("Order").select_option("rows")
     page.wait_for_function("() => location.search.includes('sort=rows')")

@@ -16,7 +16,14 @@ from pneuma_assets.web.pages.drawings import (
     shares,
     trend,
 )
-from pneuma_assets.web.pages.rendering import ago, anchor, percent, segments, shown
+from pneuma_assets.web.pages.rendering import (
+    ago,
+    anchor,
+    environment,
+    percent,
+    segments,
+    shown,
+)
 
 
 @given(
@@ -115,3 +122,20 @@ def test_a_chart_is_an_image_that_holds_what_it_shows():
     assert chart is not None
     assert chart.says.startswith("Line of n by day")
     assert chart.image.startswith("data:image/svg+xml;base64,")
+
+
+@pytest.mark.parametrize(
+    ("total", "offset", "shown", "links", "says"),
+    [
+        (3, 0, 3, [], ""),
+        (60, 0, 50, ["after"], "1 to 50 of 60"),
+        (120, 50, 50, ["before", "after"], "51 to 100 of 120"),
+        (60, 50, 10, ["before"], "51 to 60 of 60"),
+        (60, 400, 0, ["before"], "60"),
+    ],
+)
+def test_a_list_in_pages_leads_to_the_pages_beside(total, offset, shown, links, says):
+    module = environment().get_template("parts.html").make_module({"asker": None})
+    html = str(module.pages(total, offset, shown, "before", "after"))
+    assert [one for one in ("before", "after") if f'href="{one}"' in html] == links
+    assert says in html
