@@ -130,3 +130,11 @@ class SqlEmptyError(SqlFailedError):
 
 class BenchmarkError(PneumaError):
     """Tables or questions of a benchmark cannot be read; the message names file and line."""
+
+
+class BusyError(PneumaError):
+    """More asks at once than may wait; the same may be asked again."""
+
+
+class TooSlowError(PneumaError):
+    """What took too long was given up."""

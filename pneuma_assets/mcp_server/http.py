@@ -17,13 +17,14 @@ MOST_BYTES = 256 * 1024
 """Of a request; the longest question has 10,000 characters."""
 
 
-def tools_over_http(desk: "Workspace") -> Starlette:
+def tools_over_http(desk: "Workspace", *, is_shared: bool) -> Starlette:
     """Return the route of the tools; an application that takes it over has to run its lifespan.
 
     No session is kept, so that any worker answers any request. What stands before it has to refuse
-    pages of other sites, and to set who asks, `request.state.asker`, an `Asker`.
+    pages of other sites, and to set who asks, `request.state.asker`, an `Asker`; `is_shared` says
+    whether they are several.
     """
-    server = build_server(desk, _asker_of)
+    server = build_server(desk, _asker_of, is_shared=is_shared)
     inner = server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,

@@ -1,10 +1,8 @@
 """The server of the tools, for any transport: threads, errors, and what a model reads."""
 
-import asyncio
 import inspect
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,15 +14,18 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
 
 from pneuma_assets.core.errors import (
+    BusyError,
     ConfigError,
     PneumaError,
     QueryError,
     SecretMissingError,
     SqlFailedError,
     SqlRefusedError,
+    TooSlowError,
 )
 from pneuma_assets.core.seek.results import StepFailedError
 from pneuma_assets.core.seek.state import StateInvalidError
+from pneuma_assets.core.service.work_pool import WorkPool
 from pneuma_assets.core.store.conversations import ConversationChangedError
 from pneuma_assets.core.text.findings import readable
 from pneuma_assets.core.text.safe import one_line
@@ -51,7 +52,7 @@ _HINTS = {
 }
 
 _ABOUT_THE_CALL = (
-    *(QueryError, SqlRefusedError, SqlFailedError),
+    *(BusyError, QueryError, SqlRefusedError, SqlFailedError),
     *(StateInvalidError, StepFailedError, ConversationChangedError),
 )
 """Errors that say how to ask otherwise."""
@@ -62,10 +63,19 @@ AskerOf = Callable[[Any], "Asker"]
 _logger = logging.getLogger(__name__)
 
 
-def build_server(desk: "Workspace", asker_of: AskerOf) -> MCPServer[ThreadPoolExecutor]:
+def build_server(
+    desk: "Workspace", asker_of: AskerOf, *, is_shared: bool = False
+) -> MCPServer[WorkPool]:
     """Return a server of all tools; it opens nothing of the workspace before the first call."""
     every: Iterable[Callable[..., Result]] = (*TOOLS, *CONVERSATION_TOOLS)
     tools = [_tool(one, desk, asker_of) for one in every]
+
+    @asynccontextmanager
+    async def threads(_: Any) -> AsyncIterator[WorkPool]:
+        seconds = desk.loaded.deployment.web.answer_seconds
+        with WorkPool("tools", MOST_CALLS, seconds, is_shared=is_shared) as pool:
+            yield pool
+
     handler = logging.NullHandler()
     logging.root.addHandler(handler)  # else the SDK would set up this process's logging
     try:
@@ -74,19 +84,10 @@ def build_server(desk: "Workspace", asker_of: AskerOf) -> MCPServer[ThreadPoolEx
             instructions=INSTRUCTIONS,
             tools=tools,
             subscriptions=False,
-            lifespan=_threads,
+            lifespan=threads,
         )
     finally:
         logging.root.removeHandler(handler)
-
-
-@asynccontextmanager
-async def _threads(_: Any) -> AsyncIterator[ThreadPoolExecutor]:
-    pool = ThreadPoolExecutor(MOST_CALLS, thread_name_prefix="tools")
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 class _Server(MCPServer):
@@ -129,25 +130,22 @@ def _in_thread(
 ) -> Callable[..., Any]:
     """Return a tool without desk and asker, which runs in a thread and returns what SDKs read."""
 
-    async def run(context: Context[ThreadPoolExecutor, Any], **given: Any) -> CallToolResult:
+    async def run(context: Context[WorkPool, Any], **given: Any) -> CallToolResult:
         request = context.request_context
-        asker = asker_of(request.request)
-        work = partial(tool, desk, asker, **given)
-        loop = asyncio.get_running_loop()
-        seconds = desk.loaded.deployment.web.answer_seconds
+        asker, pool = asker_of(request.request), request.lifespan_context
         try:
-            async with asyncio.timeout(seconds):
-                found = await loop.run_in_executor(request.lifespan_context, work)
-        except PneumaError as error:
-            raise _told(error, asker) from error
-        except TimeoutError:
+            found = await pool.run(partial(tool, desk, asker, **given), asker.name)
+        except TooSlowError:
             how = "ask for less"
             if "conversation" in given:  # what is done there is kept when it ends
                 how = "it goes on, and show_conversation tells what comes of it"
+            seconds = desk.loaded.deployment.web.answer_seconds
             raise ToolError(f"this took longer than {seconds:g} s; {how}") from None
+        except PneumaError as error:
+            raise _told(error, asker) from error
         if isinstance(found, FoundTables) and found.unlikely:
             note = partial(desk.note_question, given["question"], "refused", door="mcp")
-            request.lifespan_context.submit(note, readers=asker.readers)
+            pool.run_later(partial(note, readers=asker.readers))
         content = found.to_dict()
         text = TextContent(type="text", text=json_for_models(content))
         return CallToolResult(content=[text], structured_content=content)

@@ -18,6 +18,7 @@ from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.extras import installed
 from pneuma_assets.core.hardware import return_freed_memory
+from pneuma_assets.core.service.work_pool import WorkPool
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.web import health, login, pages
 from pneuma_assets.web.api import routers
@@ -27,7 +28,6 @@ from pneuma_assets.web.metrics import Metrics
 from pneuma_assets.web.openapi import describe
 from pneuma_assets.web.pages.page import STATIC
 from pneuma_assets.web.policy import Policy
-from pneuma_assets.web.pool import WorkPool
 from pneuma_assets.web.problems import RefusedError, respond
 
 _ASKING, _ANSWERING = 8, 2
@@ -63,8 +63,9 @@ def create_app(
     state.desk, state.settings, state.policy = Workspace(loaded, environ), settings, policy
     state.authentication = Authentication(loaded, policy, environ)
     state.metrics = Metrics(settings, environ)
-    state.asking = _pool("asking", _ASKING, settings.request_seconds, policy)
-    state.answering = _pool("answering", _ANSWERING, settings.answer_seconds, policy)
+    shared = not policy.is_local
+    state.asking = WorkPool("asking", _ASKING, settings.request_seconds, is_shared=shared)
+    state.answering = WorkPool("answering", _ANSWERING, settings.answer_seconds, is_shared=shared)
     state.readiness = health.Readiness(state.desk, state.asking)
     state.mounted = []
     for router in (*routers(), health.router, login.router):
@@ -83,11 +84,6 @@ def app_from_environment() -> FastAPI:
     return create_app(load_deployment(), Policy.from_environ(os.environ))
 
 
-def _pool(name: str, threads: int, seconds: float, policy: Policy) -> WorkPool:
-    """Return threads, of which one of several askers holds half at most."""
-    return WorkPool(name, threads, seconds, threads if policy.is_local else threads // 2)
-
-
 def _add_doors(app: FastAPI) -> None:
     """Serve files, the page, and the tools for agents, where they are there."""
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
@@ -96,7 +92,7 @@ def _add_doors(app: FastAPI) -> None:
     if installed("mcp"):
         from pneuma_assets.mcp_server.http import tools_over_http
 
-        tools = tools_over_http(app.state.desk)
+        tools = tools_over_http(app.state.desk, is_shared=not app.state.policy.is_local)
         app.router.routes.extend(tools.routes)
         app.state.mounted.append(tools)
 

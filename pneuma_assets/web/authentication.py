@@ -2,7 +2,6 @@
 
 import getpass
 from collections.abc import Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
@@ -15,9 +14,6 @@ from pneuma_assets.web.oidc import Provider
 from pneuma_assets.web.policy import Policy
 from pneuma_assets.web.problems import RefusedError
 from pneuma_assets.web.sessions import Sessions
-
-CURRENT_ASKER: ContextVar[Asker | None] = ContextVar("pneuma_asker", default=None)
-"""Who asks in the request that runs now, for what has no request at hand."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pneuma_assets.web.authentication import CURRENT_ASKER, Authentication, Caller
+from pneuma_assets.web.authentication import Authentication, Caller
 from pneuma_assets.web.limits import RateLimiter, read_body
 from pneuma_assets.web.metrics import Metrics
 from pneuma_assets.web.policy import Policy
@@ -117,7 +117,6 @@ class Guard:
             self._rate.take(caller.counted_as)
             if caller.session_id and request.method not in _READING:
                 body = await self._check_token(request, caller, body)
-            CURRENT_ASKER.set(caller.asker)
         elif (request.method, request.url.path) in _PROVING:
             self._rate.take(_address(request))
         request.state.caller = caller

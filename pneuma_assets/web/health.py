@@ -9,10 +9,10 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.service.work_pool import WorkPool
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.web.dependencies import operator
 from pneuma_assets.web.metrics import Metrics
-from pneuma_assets.web.pool import WorkPool
 from pneuma_assets.web.problems import documented
 
 logger = logging.getLogger(__name__)

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from pneuma_assets.core.errors import (
+    BusyError,
     ConfigError,
     ModelError,
     PneumaError,
@@ -24,6 +25,7 @@ from pneuma_assets.core.errors import (
     SqlRefusedError,
     StateError,
     TableReadError,
+    TooSlowError,
 )
 from pneuma_assets.core.seek.conversation import NothingToUndoError, UnknownConversationError
 from pneuma_assets.core.seek.results import StepFailedError
@@ -83,6 +85,8 @@ class RefusedError(Exception):
 
 _AWAY = "tell who operates this server; its log says why"
 _BY_KIND: Sequence[tuple[type[PneumaError], int, str, str]] = (
+    (BusyError, 503, "busy", ""),
+    (TooSlowError, 503, "too-slow", ""),
     (UnknownConversationError, 404, "unknown", ""),
     (QueryError, 422, "question", ""),
     (SecretMissingError, 503, "not-set-up", f"A part of this is not set up; {_AWAY}."),
@@ -120,7 +124,8 @@ def problem_of(error: Exception, body: object = None) -> Problem:
         if isinstance(error, kind):
             if said:
                 logger.warning("%s: %s", code, error)
-            return Problem(status, error.elsewhere or said or str(error), code)
+            headers = {"Retry-After": "1"} if kind is BusyError else {}
+            return Problem(status, error.elsewhere or said or str(error), code, headers=headers)
     logger.error("a request failed", exc_info=error)
     return Problem(500, f"This failed unexpectedly; {_AWAY}.", "failed")
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form
@@ -11,10 +12,11 @@ from fastapi.responses import RedirectResponse, Response
 
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.seek.state import difference
+from pneuma_assets.core.service.work_pool import WorkPool
 from pneuma_assets.core.store.conversations import SavedEvent
 from pneuma_assets.web.pages.conversations import Id, back_to, show, tried
 from pneuma_assets.web.pages.page import Page, ThePage
-from pneuma_assets.web.pool import AnswerRoute, PooledRoute, WorkPool
+from pneuma_assets.web.pool import AnswerRoute, PooledRoute
 from pneuma_assets.web.problems import RefusedError, problem_of
 
 logger = logging.getLogger(__name__)
@@ -36,7 +38,7 @@ Act = Literal["undo", "accept", "cancel", "grant"]
 async def begin(page: ThePage, need: Annotated[str, Form(max_length=10_000)] = "") -> Response:
     """Begin a conversation, with the first words or with nothing."""
     pool: WorkPool = page.request.app.state.asking
-    begun = await pool.run(lambda: page.desk.seek.start(page.asker))
+    begun = await pool.run(lambda: page.desk.seek.start(page.asker), page.asker.name)
     if not need.strip():
         return back_to(begun.conversation_id)
     return await say(page, begun.conversation_id, need)
@@ -73,16 +75,18 @@ async def _conducted(
     """Conduct a turn behind the page, which is shown at once where that takes long."""
     pools = page.request.app.state
     asking: WorkPool = pools.asking
+    asker = page.asker.name
     try:
-        turn = await asking.run(begin_turn)
-        task = asyncio.create_task(pools.answering.run(lambda: deque(turn, maxlen=0)))
+        turn = await asking.run(begin_turn, asker)
+        task = asyncio.create_task(pools.answering.run(lambda: deque(turn, maxlen=0), asker))
         _TURNS.add(task)
         task.add_done_callback(_ended)
         if task in (await asyncio.wait([task], timeout=_PATIENCE))[0]:
             task.result()
     except (PneumaError, RefusedError) as error:
         problem = problem_of(error)
-        return await asking.run(lambda: show(page, conversation_id, problem=problem, said=said))
+        shown = partial(show, page, conversation_id, problem=problem, said=said)
+        return await asking.run(shown, asker)
     return back_to(conversation_id)
 
 

@@ -52,12 +52,19 @@ ERRORS = {
 
 def with_client(desk, work, asker=Asker("ann", ())):  # noqa: B008 (frozen)
     async def run():
+        async with Client(build_server(desk, lambda _: asker), mode="legacy") as client:
+            await work(client)
+
+    with_time(run, desk)
+
+
+def with_time(run, desk):
+    async def bounded():
         with anyio.fail_after(LONGEST):
-            async with Client(build_server(desk, lambda _: asker), mode="legacy") as client:
-                await work(client)
+            await run()
 
     try:
-        anyio.run(run)
+        anyio.run(bounded)
     finally:
         desk.go.set()
 
@@ -89,6 +96,28 @@ def test_calls_beyond_the_threads_wait():
 
     with_client(desk, work)
     assert desk.most == MOST_CALLS
+
+
+def test_one_asker_leaves_threads_to_others():
+    desk, arrived = Desk(), []
+
+    def asker_of(request):
+        arrived.append(request)
+        return Asker("ann" if len(arrived) <= MOST_CALLS else "ben", ())
+
+    async def run():
+        server = build_server(desk, asker_of, is_shared=True)
+        async with Client(server, mode="legacy") as client, anyio.create_task_group() as group:
+            for _ in range(MOST_CALLS):
+                group.start_soon(client.call_tool, "lineage", {"table": "waits"})
+            while len(arrived) < MOST_CALLS:
+                await anyio.sleep(0.01)
+            result = await client.call_tool("lineage", {"table": "lake/orders"})
+            assert result.structured_content["total"] == 0
+            desk.go.set()
+
+    with_time(run, desk)
+    assert desk.most == MOST_CALLS // 2 + 1
 
 
 def test_a_call_that_takes_too_long_is_given_up():

@@ -7,12 +7,11 @@ import time
 import pytest
 from starlette.requests import ClientDisconnect
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.errors import BusyError, TooSlowError
+from pneuma_assets.core.service.work_pool import WorkPool
 from pneuma_assets.web import limits
-from pneuma_assets.web.authentication import CURRENT_ASKER
 from pneuma_assets.web.limits import MOST_BODY_BYTES, RateLimiter, read_body
-from pneuma_assets.web.pool import WorkPool
-from pneuma_assets.web.problems import RefusedError
+from pneuma_assets.web.problems import RefusedError, problem_of
 
 
 def refused(call) -> int:
@@ -88,17 +87,17 @@ def test_work_that_takes_too_long_is_given_up_and_keeps_its_thread():
     ended, running = threading.Event(), []
 
     async def ask():
-        pool = WorkPool("test", 2, 0.1, 2)
+        pool = WorkPool("test", 2, 0.1, is_shared=False)
         given_up = [pool.run(lambda: (running.append(1), ended.wait(30))) for _ in range(6)]
         results = await asyncio.gather(*given_up, return_exceptions=True)
-        assert [one.problem.status for one in results] == [503] * 6
+        assert [problem_of(one).code for one in results] == ["too-slow"] * 6
         assert len(running) == 2  # those that waited were never begun
         ended.set()
         until = time.monotonic() + 30
         while True:
             try:
                 return await pool.run(lambda: "answered")
-            except RefusedError:
+            except TooSlowError:
                 assert time.monotonic() < until
 
     assert asyncio.run(ask()) == "answered"
@@ -109,12 +108,11 @@ def test_of_more_than_may_wait_the_rest_is_refused_at_once():
     ended = threading.Event()
 
     async def ask():
-        pool = WorkPool("test", 1, 3_600.0, 1)
+        pool = WorkPool("test", 1, 3_600.0, is_shared=False)
         asked = [asyncio.ensure_future(pool.run(ended.wait)) for _ in range(17)]
         await asyncio.sleep(0)
-        with pytest.raises(RefusedError) as caught:
+        with pytest.raises(BusyError):
             await pool.run(ended.wait)
-        assert caught.value.problem.headers["Retry-After"] == "1"
         ended.set()
         return await asyncio.gather(*asked)
 
@@ -123,7 +121,7 @@ def test_of_more_than_may_wait_the_rest_is_refused_at_once():
 
 def test_what_work_raises_is_raised():
     async def ask():
-        await WorkPool("test", 1, 3_600.0, 1).run(lambda: 1 / 0)
+        await WorkPool("test", 1, 3_600.0, is_shared=False).run(lambda: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
         asyncio.run(ask())
@@ -132,20 +130,17 @@ def test_what_work_raises_is_raised():
 def test_one_asker_leaves_threads_and_places_to_others():
     ended = threading.Event()
 
-    async def asked_by(name, work):
-        CURRENT_ASKER.set(Asker(name))
-        return await pool.run(work)
-
     async def ask():
-        many = [asyncio.create_task(asked_by("ana", ended.wait)) for _ in range(18)]
-        assert await asyncio.create_task(asked_by("bob", lambda: "answered")) == "answered"
+        many = [asyncio.create_task(pool.run(ended.wait, "ana")) for _ in range(18)]
+        assert await asyncio.create_task(pool.run(lambda: "answered", "bob")) == "answered"
         ended.set()
         return await asyncio.gather(*many, return_exceptions=True)
 
-    pool = WorkPool("test", 2, 30.0, 1)
+    pool = WorkPool("test", 2, 30.0, is_shared=True)
     *answered, refused = asyncio.run(ask())
     assert answered == [True] * 17
-    assert (refused.problem.status, refused.problem.headers) == (503, {"Retry-After": "1"})
+    told = problem_of(refused)
+    assert (told.status, told.headers) == (503, {"Retry-After": "1"})
 
 
 def test_what_is_given_up_still_counts_for_its_asker():
@@ -153,9 +148,9 @@ def test_what_is_given_up_still_counts_for_its_asker():
     ended, running = threading.Event(), []
 
     async def ask():
-        pool = WorkPool("test", 2, 0.1, 1)
+        pool = WorkPool("test", 2, 0.1, is_shared=True)
         for _ in range(3):
-            with pytest.raises(RefusedError):
+            with pytest.raises(TooSlowError):
                 await pool.run(lambda: (running.append(1), ended.wait(30)))
         ended.set()
 
