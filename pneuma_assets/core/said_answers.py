@@ -19,7 +19,7 @@ class SavedAnswer:
     @property
     def content(self) -> tuple[str, frozenset[str], str]:
         """What is the same in two answers of which the later counts."""
-        return " ".join(self.question.casefold().split()), frozenset(self.tables), self.sql.strip()
+        return words_of(self.question), frozenset(self.tables), self.sql.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +42,8 @@ class FailedQuestion:
     door: str
     times: int
     asked_at: float
+
+
+def words_of(question: str) -> str:
+    """Return what is the same in two questions that differ in capitals and spaces alone."""
+    return " ".join(question.casefold().split())

@@ -17,7 +17,6 @@ from sqlalchemy import (
     ExceptionContext,
     Executable,
     Row,
-    UpdateBase,
     create_engine,
     event,
     func,
@@ -31,7 +30,13 @@ from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.sqlite_codes import code_of, errors_in_text, remedy_of
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
 from pneuma_assets.core.store.schema import check_format, create, is_there
-from pneuma_assets.core.store.user_edits_journal import FILE_NAME, SAID, replay, write_journal
+from pneuma_assets.core.store.user_edits_journal import (
+    FILE_NAME,
+    keep,
+    replay,
+    watch,
+    write_journal,
+)
 
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _DAMAGE_OF_STATE = _DAMAGE | {sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_IOERR}
@@ -187,7 +192,7 @@ class SqliteDatabase(SqliteFile):
     def __init__(self, path: Path) -> None:
         """Open or create the file; raises `StateError` where it cannot be used."""
         self._journal = path.with_name(FILE_NAME)
-        self._journal_is_old = False
+        self._said: list[tuple[str, Sequence[Any]]] = []
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if backup_of(path).exists() and not (path.exists() and path.stat().st_size):
@@ -195,7 +200,6 @@ class SqliteDatabase(SqliteFile):
         except OSError as error:
             raise _cannot_write(path, error) from error
         super().__init__(path, "The state file")
-        event.listen(self._engine, "after_execute", self._notice)
         try:
             with self._errors():
                 if not is_there(self._changing):  # only then others who write are waited for
@@ -204,14 +208,10 @@ class SqliteDatabase(SqliteFile):
                             create(connection)
                             replay(connection, self._journal)
                 self._check_format()
+                watch(raw_of(self._changing), lambda table, *row: self._said.append((table, row)))
         except BaseException:
             self.close()
             raise
-
-    def _notice(self, _: Connection, statement: object, *__: object) -> None:
-        """Notice a statement that changes what people said, wherever it comes from."""
-        if isinstance(statement, UpdateBase) and statement.table in SAID:
-            self._journal_is_old = True
 
     def _check_format(self) -> None:
         try:
@@ -224,10 +224,10 @@ class SqliteDatabase(SqliteFile):
     def _transaction(self) -> Iterator[Connection]:
         with super()._transaction() as connection:
             self._check_format()
-            self._journal_is_old = False
+            self._said.clear()
             yield connection
-            if self._journal_is_old:  # in turn with others, and told as a failure where it fails
-                write_journal(connection, self._journal)
+            if self._said:  # in turn with others, and told as a failure where it fails
+                keep(connection, self._journal, self._said)
 
     def _damaged(self, what: str) -> StateDamagedError:
         return damaged(self.path, what)

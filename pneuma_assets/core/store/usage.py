@@ -6,10 +6,10 @@ from dataclasses import asdict
 from secrets import token_hex
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, Row, delete, func, select
 
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.said_answers import FailedQuestion, SavedAnswer
+from pneuma_assets.core.said_answers import FailedQuestion, SavedAnswer, words_of
 from pneuma_assets.core.store.database import Database, StorePart
 from pneuma_assets.core.store.embeddings import Embeddings
 from pneuma_assets.core.store.schema import (
@@ -42,7 +42,7 @@ class Usage(StorePart):
         asked = select(answers).order_by(answers.c.said_at.desc(), answers.c.answer_id)
         if answer_id is not None:
             asked = asked.where(answers.c.answer_id == answer_id)
-        return [_answer_of(row._mapping) for row in self._db.read(asked)]
+        return [_answer_of(row) for row in self._db.read(asked)]
 
     def mark(self) -> object:
         """Return what is another one after anything was written, which takes no time."""
@@ -61,8 +61,9 @@ class Usage(StorePart):
             StateError: `MOST_ANSWERS` are kept.
         """
         with self._db.write() as connection:
-            known = {one.content: one.answer_id for one in self.answers()}
-            answer_id = known.get(said.content)
+            known, words = self._db.read(select(answers)), words_of(said.question)
+            alike = (_answer_of(row) for row in known if words_of(row.question) == words)
+            answer_id = next((one.answer_id for one in alike if one.content == said.content), None)
             if answer_id is None and len(known) >= MOST_ANSWERS:
                 told = f"{MOST_ANSWERS:,} answers are kept, the most there are; forget some first"
                 command = "pneuma-assets confirmed --forget ID"
@@ -172,9 +173,10 @@ def move_answers(connection: Connection, names: Mapping[str, str]) -> None:
         connection.execute(mine.values(tables=moved))
 
 
-def _answer_of(row: Mapping[Any, Any]) -> SavedAnswer:
-    tables = tuple(json.loads(row["tables"]))
-    return SavedAnswer(**{**row, "tables": tables, "confirmed": bool(row["confirmed"])})
+def _answer_of(row: Row[Any]) -> SavedAnswer:
+    tables, confirmed = tuple(json.loads(row.tables)), bool(row.confirmed)
+    said = row.answer_id, row.question, tables, row.sql, confirmed
+    return SavedAnswer(*said, row.author, row.door, row.said_at)
 
 
 def _as_questions(encoder: str) -> str:
@@ -183,4 +185,4 @@ def _as_questions(encoder: str) -> str:
 
 
 def _id_of(question: str, outcome: str) -> str:
-    return content_hash(" ".join(question.casefold().split()), outcome)
+    return content_hash(words_of(question), outcome)

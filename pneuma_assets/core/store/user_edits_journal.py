@@ -1,14 +1,18 @@
 """What people said, in a file of JSON Lines beside the state file: a copy that outlives it.
 
-Everything else that a state holds is read or asked again; this nobody would say twice. The file is
-written anew as one act with each change, so what is withdrawn leaves it, too. A line is a row of a
-table, which `said` names. A state on a server has none: its database is backed up there.
+Everything else that a state holds is read or asked again; this nobody would say twice. What is new
+is appended; with any other change the file is written anew as one act, so what is withdrawn leaves
+it, too. A line is a row of a table, which `said` names. A state on a server has none: its database
+is backed up there.
 """
 
 import json
 import logging
 import os
 import shutil
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +25,7 @@ from pneuma_assets.core.store.schema import (
     corrections,
     join_verdicts,
     knowledge,
+    meta,
     upsert,
     user_contexts,
 )
@@ -30,22 +35,75 @@ logger = logging.getLogger(__name__)
 FILE_NAME = "said.jsonl"
 SAID = (user_contexts, corrections, join_verdicts, answers, knowledge)
 _TABLES = {table.name: table for table in SAID}
+_MARK = "said.jsonl"
+"""Under which the database knows the file as its last transaction left it: a process that is killed
+between both leaves another one."""
 
 
-def write_journal(connection: Connection, path: Path) -> None:
+def watch(connection: sqlite3.Connection, notice: Callable[..., None]) -> None:
+    """Have each change of what people said told to a function, inside its transaction.
+
+    It is given the name of the table and, of a row that is new, the values.
+    """
+    connection.create_function("said", -1, notice)
+    for name, table in _TABLES.items():
+        values = "".join(f', new."{column.name}"' for column in table.columns)
+        for change, given in (("INSERT", values), ("UPDATE", ""), ("DELETE", "")):
+            connection.execute(
+                f"CREATE TEMP TRIGGER said_{change}_{name} AFTER {change} ON {name} "
+                f"BEGIN SELECT said('{name}'{given}); END"
+            )
+
+
+def keep(connection: Connection, path: Path, changes: Sequence[tuple[str, Sequence[Any]]]) -> None:
     """Make the file say what the tables do, inside the transaction that changed them.
+
+    Args:
+        connection: In that transaction.
+        path: The file.
+        changes: As `watch` tells them.
 
     Raises:
         StateError: It cannot be written.
     """
-    rows = [
-        {"said": table.name, **row._mapping}
-        for table in SAID
+    left = connection.execute(select(meta.c.value).where(meta.c.key == _MARK)).scalar()
+    if all(row for _, row in changes) and left == _mark_of(path):
+        with _told(path, "What people said"), path.open("ab") as file:
+            file.write(_lines(changes))
+            file.flush()
+            os.fsync(file.fileno())
+    else:
+        write_journal(connection, path)
+    upsert(connection, meta, [{"key": _MARK, "value": _mark_of(path)}])
+
+
+def _mark_of(path: Path) -> str:
+    with _told(path, "What people said"):
+        if not path.exists():
+            return ""
+        found = path.stat()
+        return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
+
+
+def _lines(rows: Iterable[tuple[str, Sequence[Any]]]) -> bytes:
+    names = {name: ["said", *table.columns.keys()] for name, table in _TABLES.items()}
+    found = (dict(zip(names[name], (name, *row), strict=True)) for name, row in rows)
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in found).encode()
+
+
+def write_journal(connection: Connection, path: Path) -> None:
+    """Write the file anew.
+
+    Raises:
+        StateError: It cannot be written.
+    """
+    rows = (
+        (name, row)
+        for name, table in _TABLES.items()
         for row in connection.execute(select(table).order_by(*table.primary_key.columns))
-    ]
-    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    )
     # Of one name, so that what a killed process leaves is overwritten: it may have been withdrawn.
-    replace_file(path, path.with_name(f"{path.name}.new"), lines.encode(), "What people said")
+    replace_file(path, path.with_name(f"{path.name}.new"), _lines(rows), "What people said")
 
 
 def replace_file(path: Path, fresh: Path, contents: bytes, what: str) -> None:
@@ -54,7 +112,7 @@ def replace_file(path: Path, fresh: Path, contents: bytes, what: str) -> None:
     Raises:
         StateError: It cannot be written, which is told of `what`.
     """
-    try:
+    with _told(path, what):
         try:
             with fresh.open("wb") as file:
                 file.write(contents)
@@ -63,6 +121,12 @@ def replace_file(path: Path, fresh: Path, contents: bytes, what: str) -> None:
             fresh.replace(path)
         finally:
             fresh.unlink(missing_ok=True)
+
+
+@contextmanager
+def _told(path: Path, what: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise StateError(
             f"{what} cannot be kept in {str(path)!r} ({error.strerror}); free disk space, or let "

@@ -11,6 +11,7 @@ import pytest
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store import user_edits_journal as journal
 from pneuma_assets.core.store.narrations import AnswerKey, Subject
 from pneuma_assets.core.store.restore import restore
 
@@ -165,6 +166,35 @@ def test_what_cannot_be_kept_is_not_said_and_what_was_lost_is_kept_with_the_next
         path.with_name("said.jsonl.new").rmdir()
         store.back_up()
     assert (said(path), file.read_bytes()) == (before, lines)
+
+
+@pytest.mark.parametrize("torn", [0, 9], ids=["whole", "torn"])
+def test_what_a_killed_process_added_and_did_not_commit_was_never_said(path, torn):
+    file = path.with_name("said.jsonl")
+    with Store(path) as store:
+        store.correct("lake/a", "y", "How high.", "Ann")
+    before, lines, inode = said(path), file.read_bytes(), file.stat().st_ino
+    if (pid := os.fork()) == 0:
+        try:
+            with Store(path) as store:
+                journal.os.fsync = lambda _: os._exit(9)
+                store.correct("lake/a", "z", "Never said.", "Ann")
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
+    added = file.read_bytes()
+    assert b"Never said." in added
+    assert added.startswith(lines), "it is appended"
+    os.truncate(file, len(added) - torn)
+    assert (said(path), file.stat().st_ino) == (before, inode)
+    with Store(path) as store:
+        store.correct("lake/a", None, "The distances.", "Ben")
+    now = file.read_bytes()
+    assert now.count(b"\n") == lines.count(b"\n") + 1
+    assert b"Never said." not in now
+    path.unlink()
+    restore(path)
+    assert len(said(path)[1]) == len(before[1]) + 1
 
 
 def test_there_must_be_something_and_a_damaged_backup_is_named(path, tmp_path):
