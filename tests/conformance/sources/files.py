@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import orc
 
-from tests.conformance.sources.support import Cell, Columns, people
+from tests.conformance.sources.support import Cell, Columns, arrow_table, kinds_of, people
 
 
 def csv_file(columns: Columns) -> bytes:
@@ -43,10 +43,7 @@ def parquet_file(columns: Columns) -> bytes:
 def orc_file(columns: Columns) -> bytes:
     """Write one stripe."""
     file = io.BytesIO()
-    table = pa.table(
-        {name: column or pa.array([], pa.string()) for name, column in columns.items()}
-    )
-    orc.write_table(table, file)
+    orc.write_table(arrow_table(columns), file)
     return file.getvalue()
 
 
@@ -59,13 +56,13 @@ def arrow_file(columns: Columns) -> bytes:
     return file.getvalue()
 
 
+AVRO = {str: "string", int: "long", float: "double"}
+
+
 def avro_file(columns: Columns) -> bytes:
     """Let every column have nulls; names that Avro takes, as it takes few."""
-    kinds = {str: "string", int: "long", float: "double"}
-    fields = []
-    for name, column in columns.items():
-        kind = next((type(cell) for cell in column if cell is not None), str)
-        fields.append({"name": name, "type": ["null", kinds[kind]]})
+    kinds = zip(columns, kinds_of(columns, AVRO), strict=True)
+    fields = [{"name": name, "type": ["null", kind]} for name, kind in kinds]
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     file = io.BytesIO()
     schema = {"type": "record", "name": "row", "fields": fields}

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+import pyarrow as pa
 import pytest
 
 from pneuma_assets.core.config.sections import LimitsConfig
@@ -15,6 +16,8 @@ from pneuma_assets.core.tables import TableRef
 Cell = str | int | float | None
 Columns = Mapping[str, Sequence[Cell]]
 """A table as a test writes it: its columns in order, all of one length."""
+Kind = TypeVar("Kind")
+ARROW = {str: pa.string(), int: pa.int64(), float: pa.float64()}
 
 
 class Lake(Protocol):
@@ -56,10 +59,6 @@ class Conformance:
     memory_is_its_own = True
     """Whether nothing else that is busy during a test lies in this process."""
 
-    @pytest.fixture
-    def lake(self) -> Lake:
-        raise NotImplementedError
-
     def admits(self, name: str) -> bool:
         """Whether the place, as the tests have it, takes such names of tables and columns."""
         return True
@@ -79,6 +78,22 @@ def people(count: int, first: int = 0) -> dict[str, list[Cell]]:
     """Return rows that tell what they are: `p7`, 7."""
     numbers = range(first, first + count)
     return {"name": [f"p{number}" for number in numbers], "age": [*numbers]}
+
+
+def kinds_of(columns: Columns, kinds: Mapping[type, Kind]) -> list[Kind]:
+    """Return the kind of each column; one without a value is text, but for an `age`."""
+    without = {"age": int}
+    found = [
+        next((type(cell) for cell in column if cell is not None), without.get(name, str))
+        for name, column in columns.items()
+    ]
+    return [kinds[one] for one in found]
+
+
+def arrow_table(columns: Columns) -> pa.Table:
+    """Return a table whose columns have types though they have no value."""
+    schema = pa.schema(list(zip(columns, kinds_of(columns, ARROW), strict=True)))
+    return pa.table(dict(columns), schema)
 
 
 def cells(rows: Sequence[SampledRow] | None) -> list[tuple[Cell, ...]]:

@@ -10,7 +10,7 @@ import pytest
 from pneuma_assets.core.sources.duckdb.session import quote_identifier
 from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from tests.conformance.sources.suite import SourceConformance
-from tests.conformance.sources.support import Columns, Isolated, people
+from tests.conformance.sources.support import Columns, Isolated, arrow_table, people
 
 
 class DuckDBLake:
@@ -31,10 +31,7 @@ class DuckDBLake:
 
     def write(self, name: str, columns: Columns) -> None:
         self.delete(name)
-        schema = pa.table(dict(columns))
-        if not schema.num_rows:
-            schema = schema.cast(pa.schema([("name", pa.string()), ("age", pa.int64())]))
-        self._run(f"CREATE TABLE {quote_identifier(name)} AS FROM rows", rows=schema)
+        self._run(f"CREATE TABLE {quote_identifier(name)} AS FROM rows", rows=arrow_table(columns))
 
     def write_beside(self, name: str) -> None:
         """Make a table of the same name in another schema."""

@@ -5,7 +5,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
-import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import NoSuchTableError
@@ -13,9 +12,7 @@ from pyiceberg.exceptions import NoSuchTableError
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.sources.kinds.iceberg import IcebergSourceConfig
 from tests.conformance.sources.suite import SourceConformance
-from tests.conformance.sources.support import Columns
-
-TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+from tests.conformance.sources.support import Columns, arrow_table
 
 
 class IcebergLake:
@@ -39,15 +36,11 @@ class IcebergLake:
 
     def write(self, name: str, columns: Columns) -> None:
         self.delete(name)
-        kinds = [
-            TYPES[next((type(cell) for cell in column if cell is not None), str)]
-            for column in columns.values()
-        ]
-        schema = pa.schema(list(zip(columns, kinds, strict=True)))
+        rows = arrow_table(columns)
         self._numbers += 1
         location = f"{self._folder.as_uri()}/data/{self._numbers}"
-        table = self._catalog.create_table(("n", name), schema, location=location)
-        table.append(pa.table(dict(columns), schema=schema))
+        table = self._catalog.create_table(("n", name), rows.schema, location=location)
+        table.append(rows)
 
     def write_beside(self, name: str) -> None:
         self.write(name.upper() + "/", {"x": [1]})

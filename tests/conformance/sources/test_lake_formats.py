@@ -2,7 +2,6 @@
 
 import shutil
 
-import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
@@ -10,24 +9,17 @@ from tests.conformance.sources.evidence import EvidenceConformance
 from tests.conformance.sources.profiles import ProfileConformance
 from tests.conformance.sources.sampling import SamplingConformance
 from tests.conformance.sources.suite import SourceConformance
-from tests.conformance.sources.support import Columns
+from tests.conformance.sources.support import Columns, arrow_table
 from tests.conformance.sources.test_folder import FolderLake
-
-TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64()}
 
 
 class DeltaLake(FolderLake):
     """A folder a table."""
 
     def write(self, name: str, columns: Columns) -> None:
-        kinds = [
-            TYPES[next((type(cell) for cell in column if cell is not None), str)]
-            for column in columns.values()
-        ]
-        schema = pa.schema(list(zip(columns, kinds, strict=True)))
         # deltalake writes to no folder of any name, and such folders are moved and copied.
         elsewhere = self.folder.parent / "written"
-        write_deltalake(elsewhere, pa.table(dict(columns), schema=schema))
+        write_deltalake(elsewhere, arrow_table(columns))
         self.delete(name)
         elsewhere.rename(self.folder / name)
 

@@ -12,7 +12,7 @@ from pneuma_assets.core.errors import AccessRefusedError, SourceError, TableRead
 from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from pneuma_assets.core.tables import ForeignKey
 from tests.conformance.sources.suite import SourceConformance
-from tests.conformance.sources.support import Columns, cells, named, only
+from tests.conformance.sources.support import Columns, cells, kinds_of, named, only
 from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -51,12 +51,8 @@ class MariaDBLake:
                 cursor.execute(statement)
 
     def write(self, name: str, columns: Columns) -> None:
-        kinds = [
-            TYPES[next((type(cell) for cell in column if cell is not None), str)]
-            if column or label != "age" else TYPES[int]
-            for label, column in columns.items()
-        ]  # fmt: skip
-        declared = ", ".join(f"{quoted(n)} {k}" for n, k in zip(columns, kinds, strict=True))
+        kinds = zip(columns, kinds_of(columns, TYPES), strict=True)
+        declared = ", ".join(f"{quoted(name)} {kind}" for name, kind in kinds)
         marks = ", ".join("%s" for _ in columns)
         # The server tells no changes of one table apart that are within a second.
         wait_until(lambda: int(time.time()) > self._written.get(name, 0), "time stands still")
@@ -126,12 +122,6 @@ class TestMariaDB(SourceConformance):
     longest_name = 64
     # Its comments have no emoji, and 2,048 characters at most.
     test_texts_are_as_people_wrote_them = test_texts_are_text_and_bounded = None
-
-    @pytest.fixture
-    def lake(self, mariadb_port):
-        lake = MariaDBLake(mariadb_port)
-        yield lake
-        lake.drop()
 
     def admits(self, name):
         """No name ends with a blank, or has characters beyond the first 65,536."""

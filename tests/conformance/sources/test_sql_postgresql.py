@@ -10,7 +10,7 @@ from sqlalchemy import make_url
 
 from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from tests.conformance.sources.suite import SourceConformance
-from tests.conformance.sources.support import Columns
+from tests.conformance.sources.support import Columns, kinds_of
 from tests.support.postgresql_server import new_database
 
 pytestmark = pytest.mark.integration
@@ -46,11 +46,7 @@ class PostgreSQLLake:
                 cursor.execute(statement)
 
     def write(self, name: str, columns: Columns) -> None:
-        kinds = [
-            TYPES[next((type(cell) for cell in column if cell is not None), str)]
-            if column or label != "age" else TYPES[int]
-            for label, column in columns.items()
-        ]  # fmt: skip
+        kinds = kinds_of(columns, TYPES)
         declared = ", ".join(f"{quoted(n)} {k}" for n, k in zip(columns, kinds, strict=True))
         names = ", ".join(map(quoted, columns)).replace("%", "%%")
         arrays = ", ".join(f"%s::{kind}[]" for kind in kinds)

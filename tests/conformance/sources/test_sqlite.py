@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 
 from tests.conformance.sources.suite import SourceConformance
-from tests.conformance.sources.support import Columns
+from tests.conformance.sources.support import Columns, kinds_of
 from tests.support.sqlite_source import SQLiteSourceConfig
 
 TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
@@ -33,11 +33,8 @@ class SQLiteLake:
 
     def write(self, name: str, columns: Columns) -> None:
         self.delete(name)
-        kinds = [
-            TYPES[next((type(cell) for cell in column if cell is not None), str)]
-            for column in columns.values()
-        ]
-        declared = ", ".join(f"{_quoted(n)} {k}" for n, k in zip(columns, kinds, strict=True))
+        kinds = zip(columns, kinds_of(columns, TYPES), strict=True)
+        declared = ", ".join(f"{_quoted(name)} {kind}" for name, kind in kinds)
         marks = ", ".join("?" for _ in columns)
         with self._writing() as connection:
             connection.execute(f"CREATE TABLE {_quoted(name)} ({declared})")
