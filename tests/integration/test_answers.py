@@ -26,6 +26,7 @@ from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import TableRef, TableTerms
 from pneuma_assets.resources.build import build_resources
+from tests.support.deployment_files import deploy, folder_source
 from tests.support.postgresql_process import Server
 from tests.support.postgresql_server import new_database
 from tests.support.recording_endpoint import recording_endpoint
@@ -60,11 +61,9 @@ def indexed_once(
             file = folder / "lake" / f"{name}.csv"
             file.parent.mkdir(exist_ok=True)
             file.write_text(text, encoding="utf-8")
-        lake = {"type": "folder", "name": "lake", "path": str(folder / "lake")}
-        described = {"home": str(folder / "home"), "sources": [lake | json.loads(source)]}
-        (folder / "pneuma.yaml").write_text(yaml.safe_dump(described))
-        run_stages(load_deployment(folder / "pneuma.yaml", environ={}), {}, "run")
-        return described
+        lake = folder_source(folder / "lake") | json.loads(source)
+        run_stages(deploy(folder, lake), {}, "run")
+        return {"home": str(folder / "home"), "sources": [lake]}
 
     return index
 
@@ -284,11 +283,8 @@ def test_a_table_that_has_changed_or_left_since_is_named_with_what_to_do(tmp_pat
     table.parent.mkdir()
     table.with_name("cats.csv").write_text("cat\nTom\n")
     table.write_text(PEOPLE)
-    file = tmp_path / "pneuma.yaml"
-    source = {"type": "folder", "name": "lake", "path": "lake"}
-    written = {"home": "home", "sources": [source], "query": {"min_confidence": 0.0}}
-    file.write_text(yaml.safe_dump(written))
-    loaded = load_deployment(file, environ={})
+    loaded = deploy(tmp_path, folder_source("lake"), query={"min_confidence": 0.0})
+    file = loaded.file
     run_stages(loaded, {}, "run")
     table.write_text(PEOPLE.replace("salary", "wages"))
     (problem,) = answered(file).problems
@@ -366,16 +362,15 @@ def test_numbers_and_days_of_an_engine_that_gives_texts_are_compared_as_such(tmp
             "('mill', 10, 9, '2020-12-31 23:00:00'), ('oven', 100.25, 20, NULL);"
         )
     source = {"type": "sql", "name": "shop", "url": "sqlite:///shop.sqlite"}
-    written = {"home": "home", "sources": [source], "query": {"min_confidence": 0.0}}
-    file = tmp_path / "pneuma.yaml"
-    file.write_text(yaml.safe_dump(written))
+    loaded = deploy(tmp_path, source, query={"min_confidence": 0.0})
+    file = loaded.file
     asked = {
         "largest price of goods": ("SELECT max(price) FROM goods", ("100.25",)),
         "goods with a stock above 10": ("SELECT title FROM goods WHERE stock > 10", ("kettle",)),
         "average stock of goods": ("SELECT avg(stock) FROM goods", (43.0,)),
         "goods since 2021": ("SELECT count(*) FROM goods WHERE since >= '2021-01-01'", (1,)),
     }
-    run_stages(load_deployment(file, environ={}), {}, "run")
+    run_stages(loaded, {}, "run")
     with open_workspace(file) as workspace:
         mill = workspace.answer("the price of the mill")
     assert mill.named[0].rows == (("mill", "10", "9", "2020-12-31 23:00:00"),)
@@ -423,18 +418,10 @@ def test_a_statement_runs_in_the_database_itself(database, tmp_path, monkeypatch
         )
 
     with recording_endpoint(write) as endpoint:
-        (tmp_path / "pneuma.yaml").write_text(
-            yaml.safe_dump(
-                {
-                    "home": "home",
-                    "sources": [{**config, "type": "sql"}],
-                    "query": {"min_confidence": 0.0},
-                    "answers": at(endpoint.url),
-                }
-            )
-        )
-        run_stages(load_deployment(tmp_path / "pneuma.yaml", environ={}), os.environ, "run")
-        with open_workspace(tmp_path / "pneuma.yaml") as workspace:
+        source, answers = {**config, "type": "sql"}, at(endpoint.url)
+        loaded = deploy(tmp_path, source, query={"min_confidence": 0.0}, answers=answers)
+        run_stages(loaded, os.environ, "run")
+        with open_workspace(loaded.file) as workspace:
             answer = workspace.answer("how many people live in the city Rome")
             named = workspace.answer("which city is Person 7 from?", model=False).named
     assert [(one.table.rpartition("/")[2], one.rows) for one in named] == [

@@ -4,7 +4,6 @@ Runs, questions and the command line are the real ones; only the encoder is smal
 """
 
 import io
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +13,14 @@ import pytest
 
 from pneuma_assets.cli.app import app
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
-from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store
 from pneuma_assets.index_run import run_indexing
 from pneuma_assets.instance import open_instance
 from tests.support.canaries import RULES, SHOWN, Lake, contents, hashes, hashes_in, hearing, leaks
+from tests.support.deployment_files import deploy
 from tests.support.elasticsearch_server import documents
 from tests.support.reading import reading_here
 from tests.support.recording_endpoint import Endpoint, recording_endpoint
@@ -77,11 +77,9 @@ def load(
     environ: Mapping[str, str] | None = None,
     **more: object,
 ) -> LoadedDeployment:
-    file = folder / "pneuma.yaml"
     told = {"privacy": RULES} if rules else {}
     sources = [one for one in lake.sources(rules=rules) if only in ("", one["name"])]
-    file.write_text(json.dumps({"home": "home", "sources": sources, **told, **more}))
-    return load_deployment(config=file, environ=environ or {})
+    return deploy(folder, *sources, environ=environ, **told, **more)
 
 
 def models(endpoint: Endpoint, *, send_values: bool) -> dict[str, object]:

@@ -4,7 +4,6 @@ Some stand in what the server says when a view cannot be read: casts, domains an
 the cell they fail at, and names of constraints, types and constants are anybody's.
 """
 
-import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -12,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
-from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.index_run import run_indexing
 from tests.support.canaries import RULES, SHOWN, contents, hearing, leaks, rows_of
+from tests.support.deployment_files import deploy
 from tests.support.elasticsearch_server import documents
 from tests.support.postgresql_server import new_database
 from tests.support.sql_database import VARIABLE, Database
@@ -92,17 +92,14 @@ def deployed(
     server = {"urls": [elasticsearch_url], "name": index_name, "replicas": 0}
     source = {"type": "sql", "name": "pg", "url": database.config().url, "password_env": VARIABLE}
     described = {
-        "home": "home",
-        "sources": [source],
         "state": {"url": state.config().url, "password_env": VARIABLE},
         "index": {"engine": "elasticsearch", "elasticsearch": server},
         "dagster": {"show_rows": True},
     }
 
     def describe(*, rules: bool) -> LoadedDeployment:
-        file = tmp_path / "pneuma.yaml"
-        file.write_text(json.dumps({**described, **({"privacy": RULES} if rules else {})}))
-        return load_deployment(config=file, environ=database.environ)
+        told = {**described, **({"privacy": RULES} if rules else {})}
+        return deploy(tmp_path, source, environ=database.environ, **told)
 
     return describe
 

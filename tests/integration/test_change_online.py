@@ -1,6 +1,5 @@
 """An embedded index is built anew for another encoder or analyzer while questions are answered."""
 
-import json
 import multiprocessing
 import os
 import shutil
@@ -13,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.index.embedded import folder
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.lifecycle import EmbeddedKind
 from pneuma_assets.core.service.workspace import Workspace
+from tests.support.deployment_files import deploy, folder_source
 from tests.support.named_encoders import use_named_encoders
 from tests.support.pipeline_support import small_lake
 from tests.support.stages import run_stages
@@ -49,20 +49,10 @@ def _named_encoders() -> Iterator[None]:
 
 def deployed(root: Path, encoder: str = "words", **more: object) -> LoadedDeployment:
     """Return a deployment of the lake in `root`, a file each, all of one state folder."""
-    source = {"name": "lake", "type": "folder", "path": str((root / "lake").resolve())}
-    file = root / f"{encoder}-{'-'.join(more)}.yaml"
-    file.write_text(
-        json.dumps(
-            {
-                "home": "home",
-                "sources": [source],
-                "encoder": {"model": encoder},
-                "indexing": {"tables_per_run": 2},
-                **more,
-            }
-        )
-    )
-    return load_deployment(config=file, environ={}, cwd=root)
+    file = f"{encoder}-{'-'.join(more)}.yaml"
+    sections = {"encoder": {"model": encoder}, "indexing": {"tables_per_run": 2}, **more}
+    lake = folder_source((root / "lake").resolve())
+    return deploy(root, lake, file=file, **sections)
 
 
 @pytest.fixture(scope="module")

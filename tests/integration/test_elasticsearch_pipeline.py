@@ -4,7 +4,6 @@ What the job does with any engine is in `test_pipeline.py`; here is what this en
 that other machines read meanwhile, and that is built anew beside the one they read.
 """
 
-import json
 import signal
 import subprocess
 import sys
@@ -17,12 +16,13 @@ import dagster as dg
 import pytest
 from elasticsearch import Elasticsearch
 
-from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index import copy
 from pneuma_assets.core.index.registry import begin_rebuild, publish_index
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.service.workspace import Workspace
+from tests.support.deployment_files import deploy, folder_source
 from tests.support.elasticsearch_server import client_of
 from tests.support.fake_model import FakeLanguageModel
 from tests.support.named_encoders import use_named_encoders
@@ -63,19 +63,14 @@ def deployed(tmp_path, lake, elasticsearch_url, index_name):
 
     def load(encoder: str = "words", tables_per_run: int = 100, **options) -> LoadedDeployment:
         server = {"urls": [elasticsearch_url], "name": index_name, "replicas": 0, **options}
-        file = tmp_path / f"{encoder}.yaml"
-        file.write_text(
-            json.dumps(
-                {
-                    "home": "home",
-                    "sources": [{"name": "lake", "type": "folder", "path": str(lake)}],
-                    "encoder": {"model": encoder},
-                    "indexing": {"tables_per_run": tables_per_run},
-                    "index": {"engine": "elasticsearch", "elasticsearch": server},
-                }
-            )
+        return deploy(
+            tmp_path,
+            folder_source(lake),
+            file=f"{encoder}.yaml",
+            encoder={"model": encoder},
+            indexing={"tables_per_run": tables_per_run},
+            index={"engine": "elasticsearch", "elasticsearch": server},
         )
-        return load_deployment(config=file, environ={}, cwd=tmp_path)
 
     return load
 

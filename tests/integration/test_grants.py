@@ -1,18 +1,17 @@
 """Grants on their way from a listing into the index, by the real job: soon and cheap."""
 
-import json
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.pipeline.write import publish_metadata
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.tables import TableFacts
+from tests.support.deployment_files import deploy, folder_source
 from tests.support.fake_model import FakeLanguageModel
 from tests.support.pipeline_support import run_job, small_lake
 
@@ -21,10 +20,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]
 
 def with_readers(folder: Path, lake: Path, readers: list[str]):
     """Return the deployment whose one source lets these find its tables."""
-    source = {"name": "lake", "type": "folder", "path": str(lake), "readers": readers}
-    file = folder / "pneuma.yaml"
-    file.write_text(json.dumps({"home": "home", "sources": [source]}))
-    return load_deployment(config=file, environ={}, cwd=folder)
+    return deploy(folder, folder_source(lake, readers=readers))
 
 
 def found(loaded, *readers: str) -> set[str]:

@@ -1,15 +1,15 @@
 """A real run over a database file that reaches for secrets: none of them is kept anywhere."""
 
-import json
 from pathlib import Path
 
 import dagster as dg
 import duckdb
 import pytest
 
-from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store
+from tests.support.deployment_files import deploy
 from tests.support.hostile_views import SECRET, build_hostile_views
 from tests.support.pipeline_support import run_job
 from tests.support.stages import run_stages
@@ -24,7 +24,7 @@ def test_what_a_view_read_leaves_with_its_permission(tmp_path: Path):
         connection.execute(f"CREATE VIEW outside AS FROM read_csv('{outside}')")
         connection.execute("CREATE TABLE people AS SELECT 'ada' AS who")
     for admitted in (True, False):
-        loaded = deployed(tmp_path, external_views=admitted)
+        loaded = with_views(tmp_path, external_views=admitted)
         run_stages(loaded, {}, f"run {admitted}")
         with Workspace(loaded) as workspace:
             texts = {one.block.text for one in workspace.search_index.blocks()}
@@ -36,11 +36,8 @@ def test_what_a_view_read_leaves_with_its_permission(tmp_path: Path):
         assert any("ada" in text for text in texts)
 
 
-def deployed(folder: Path, **options: object) -> LoadedDeployment:
-    file = folder / "pneuma.yaml"
-    source = {"name": "d", "type": "duckdb", "path": str(folder / "v.duckdb"), **options}
-    file.write_text(json.dumps({"home": "home", "sources": [source]}))
-    return load_deployment(config=file, environ={}, cwd=folder)
+def with_views(folder: Path, **options: object) -> LoadedDeployment:
+    return deploy(folder, {"name": "d", "type": "duckdb", "path": "v.duckdb", **options})
 
 
 @pytest.mark.slow
@@ -49,7 +46,7 @@ def test_no_secret_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HTTP_PROXY", f"http://user:{SECRET}@127.0.0.1:9")
     database = tmp_path / "v.duckdb"
     views = build_hostile_views(database, tmp_path / "secrets")
-    loaded = deployed(tmp_path)
+    loaded = with_views(tmp_path)
     with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
         assert run_job(loaded, instance, isolated=True).success
     with Store(loaded.home / "state.db") as store:

@@ -5,7 +5,6 @@ runs, so that the second one lists, measures, links, tells facts and marks copie
 after the first write of each such step; with PNEUMA_KILLS=all before and after that of every step.
 """
 
-import json
 import os
 import shutil
 from dataclasses import replace
@@ -15,9 +14,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store, schema
+from tests.support.deployment_files import deploy
 from tests.support.killed_stages import Moments, killed_at
 from tests.support.sql_database import VARIABLE, Database
 from tests.support.stages import run_stages
@@ -85,11 +85,10 @@ def loaded(tmp_path, postgresql_database, monkeypatch) -> LoadedDeployment:
 
 
 def deployment(home: Path, database: Database) -> LoadedDeployment:
-    file = home.with_suffix(".yaml")
     url = database.config().url
     source = {"type": "sql", "name": "shop", "url": url, "password_env": VARIABLE}
-    file.write_text(json.dumps({"home": str(home), "sources": [source]}))
-    return load_deployment(config=file, environ=database.environ)
+    file = f"{home.name}.yaml"
+    return deploy(home.parent, source, file=file, environ=database.environ, home=str(home))
 
 
 @pytest.mark.parametrize(

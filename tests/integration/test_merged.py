@@ -1,6 +1,5 @@
 """Our definitions beside others in one code location, whatever these set and are called."""
 
-import json
 import os
 import subprocess
 import sys
@@ -10,8 +9,8 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.assets.stages import STAGES
-from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.service.workspace import Workspace
+from tests.support.deployment_files import deploy, folder_source
 from tests.support.merged_location import FILES, merged
 from tests.support.pipeline_support import small_lake
 from tests.support.waiting import LONGEST
@@ -29,10 +28,7 @@ def two(tmp_path, monkeypatch):
     made = []
     for tables, more in enumerate(said, 2):
         lake = small_lake(tmp_path / str(tables), tables)
-        source = {"name": "lake", "type": "folder", "path": str(lake)}
-        file = tmp_path / str(tables) / "pneuma.yaml"
-        file.write_text(json.dumps({"home": "home", "sources": [source], **more}))
-        made.append(load_deployment(config=file, environ={}))
+        made.append(deploy(lake.parent, folder_source(lake), **more))
     monkeypatch.setenv(FILES, os.pathsep.join(str(one.file) for one in made))
     return made
 

@@ -1,19 +1,17 @@
 """An index whose words older rules counted is told apart, and renewed without asking a model."""
 
-import json
 from contextlib import closing
 
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.embedded import folder as embedded_folder
 from pneuma_assets.core.index.embedded import lifecycle
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.text.analysis import Analyzer
 from tests.support.fake_model import FakeLanguageModel
-from tests.support.pipeline_support import run_job, small_lake
+from tests.support.pipeline_support import deployment, run_job, small_lake
 
 pytestmark = pytest.mark.integration
 
@@ -40,10 +38,7 @@ def loaded(tmp_path):
     lake = small_lake(tmp_path, 4)
     (lake / "zh.csv").write_text("城市,人口\n海口,2873358\n上海,24870000\n")
     (lake / "other.csv").write_text("口,海人\n人海,口口\n")
-    source = {"name": "lake", "type": "folder", "path": str(lake)}
-    file = tmp_path / "pneuma.yaml"
-    file.write_text(json.dumps({"home": "home", "sources": [source]}))
-    return load_deployment(config=file, environ={}, cwd=tmp_path)
+    return deployment(tmp_path, lake)
 
 
 @pytest.fixture

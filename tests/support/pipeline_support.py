@@ -1,6 +1,5 @@
 """A small lake, and runs of the real Dagster job over it with a language model that counts."""
 
-import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from pneuma_assets.resources.build import named_resources
 from pneuma_assets.resources.deployment import DeploymentResource
 from pneuma_assets.resources.models import NarratorResource
 from pneuma_assets.resources.names import Names
+from tests.support.deployment_files import deploy, folder_source
 from tests.support.fake_model import FakeLanguageModel
 from tests.support.reading import reading_here
 
@@ -63,10 +63,7 @@ class CountingNarrator(NarratorResource):
 
 def deployment(folder: Path, lake: Path, name: str = "lake", **more: object) -> LoadedDeployment:
     """Return a deployment of one folder source, its state beside it."""
-    file = folder / "pneuma.yaml"
-    source = {"name": name, "type": "folder", "path": str(lake)}
-    file.write_text(json.dumps({"home": "home", "sources": [source], **more}))
-    return load_deployment(config=file, environ={}, cwd=folder)
+    return deploy(folder, folder_source(lake, name), **more)
 
 
 def run_job(

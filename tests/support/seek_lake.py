@@ -10,7 +10,8 @@ import yaml
 
 from pneuma_assets import Workspace, open_workspace
 from pneuma_assets.core.access import Asker
-from pneuma_assets.core.config.load import load_deployment
+from tests.support import deployment_files
+from tests.support.deployment_files import folder_source
 from tests.support.scripted_model import act
 from tests.support.stages import run_stages
 
@@ -74,15 +75,10 @@ def deploy(folder: Path, **keys: Any) -> Path:
     """Index the lake, and beside it what only `hr` may read; returns the deployment's file."""
     write_lake(folder / "lake", keys.pop("files", LAKE))
     write_lake(folder / "pay", PAY)
-    sources = [
-        {"type": "folder", "name": "lake", "path": str(folder / "lake")},
-        {"type": "folder", "name": "pay", "path": str(folder / "pay"), "readers": ["hr"]},
-    ]
-    described = {"home": str(folder / "home"), "sources": sources} | keys
-    file = folder / "pneuma.yaml"
-    file.write_text(yaml.safe_dump(described))
-    run_stages(load_deployment(file, environ={}), {}, "run")
-    return file
+    pay = folder_source(folder / "pay", "pay", readers=["hr"])
+    loaded = deployment_files.deploy(folder, folder_source(folder / "lake"), pay, **keys)
+    run_stages(loaded, {}, "run")
+    return loaded.file
 
 
 def model_at(url: str, **seek: Any) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Ticks of a deployment's sensors and schedule, and the runs they ask for, in this process."""
 
-import json
 import time
 from collections.abc import Mapping
 from datetime import timedelta
@@ -8,12 +7,13 @@ from pathlib import Path
 
 import dagster as dg
 
-from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.jobs.index_tables import check_tables_job, index_tables_job
 from pneuma_assets.jobs.scan_sources import scan_sources_job
 from pneuma_assets.resources.names import Names
 from pneuma_assets.sensors.watch import watch_sensor
+from tests.support.deployment_files import deploy, folder_source
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -42,10 +42,7 @@ class Ticking:
         What a test has just written does not have to rest first, unless it says so.
         """
         settings["indexing"] = {"quiet_period_seconds": 0, **(indexing or {})}
-        file = self.folder / "pneuma.yaml"
-        source = {"name": "lake", "type": "folder", "path": str(self.folder / "lake")}
-        file.write_text(json.dumps({"home": "home", "sources": [source], **settings}))
-        self.loaded = load_deployment(config=file, environ={}, cwd=self.folder)
+        self.loaded = deploy(self.folder, folder_source(self.folder / "lake"), **settings)
         self.names = Names.of(self.loaded.deployment)
         self.definitions = build_definitions(self.loaded, with_tables=False)
         assert self.definitions.resolve_sensor_def(self.names("watch"))

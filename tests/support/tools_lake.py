@@ -5,6 +5,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from tests.support.deployment_files import deploy, folder_source
+
 ORDERS = "order_id,customer_id,amount_eur,ordered_on\n"
 CUSTOMERS = "customer_id,name,city\n"
 CITIES = ("Kiel", "Graz", "Lyon")
@@ -53,10 +55,5 @@ def write_tools_lake(folder: Path) -> Path:
         text = f"{CANARY}_id,customer_id,{CANARY}\n" + f"1,2,{CANARY} Kiel\n" * 5
         (vault / f"{name}.csv").write_text(text)
         (vault / f"{name}.md").write_text(f"What {CANARY} earns.")
-    sources = [
-        {"name": "lake", "type": "folder", "path": "lake"},
-        {"name": "vault", "type": "folder", "path": "vault", "readers": ["finance"]},
-    ]
-    file = folder / "pneuma.yaml"
-    file.write_text(json.dumps({"home": "home", "sources": sources}))
-    return file
+    closed = folder_source("vault", "vault", readers=["finance"])
+    return deploy(folder, folder_source("lake"), closed).file

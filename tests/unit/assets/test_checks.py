@@ -1,7 +1,6 @@
 """The checks in Dagster: one step, figures that plot, and runs of them only for news."""
 
 import html
-import json
 import re
 from datetime import UTC, datetime
 from typing import Any
@@ -10,10 +9,11 @@ import dagster as dg
 import pytest
 from markdown_it import MarkdownIt
 
-from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Problem, TableRef
 from pneuma_assets.definitions import build_definitions
+from tests.support.deployment_files import deploy, folder_source
 from tests.support.pipeline_support import deployment, run_job, small_lake
 
 NAMES = ["every_table_indexed", "every_table_readable", "block_counts_agree", "no_removals_held"]
@@ -40,9 +40,8 @@ def evaluations(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEva
 
 
 def test_sources_with_names_that_dagster_does_not_take_have_checks(tmp_path):
-    sources = [{"name": n, "type": "folder", "path": "."} for n in ("a.b", "a_b", "a-b")]
-    (tmp_path / "pneuma.yaml").write_text(json.dumps({"name": "sales", "sources": sources}))
-    loaded = load_deployment(tmp_path / "pneuma.yaml", environ={})
+    sources = [folder_source(".", name) for name in ("a.b", "a_b", "a-b")]
+    loaded = deploy(tmp_path, *sources, name="sales")
     job = build_definitions(loaded).resolve_job_def("pneuma_sales_check_tables")
     keys = job.asset_layer.asset_graph.asset_check_keys
     assert {key.name for key in keys} == {*NAMES, "listed_a_b", "listed_a_b_2", "listed_a_b_3"}

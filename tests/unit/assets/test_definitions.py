@@ -1,6 +1,5 @@
 """The graph as people see it: an accidental change shows here."""
 
-import json
 from dataclasses import replace
 
 import dagster as dg
@@ -28,6 +27,7 @@ from pneuma_assets.core.store.documents import UserContext
 from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
 from pneuma_assets.definitions import build_definitions
+from tests.support.deployment_files import deploy
 from tests.support.sqlite_source import SQLiteSourceConfig
 
 GRAPH = {
@@ -84,8 +84,7 @@ def test_another_team_can_have_assets_and_resources_of_the_same_names(tmp_path, 
 
 
 def with_sources(folder, *entries):
-    (folder / "pneuma.yaml").write_text(json.dumps({"sources": entries}))
-    return load_deployment(folder / "pneuma.yaml", environ={})
+    return deploy(folder, *entries)
 
 
 FOLDER = {"type": "folder", "name": "a", "path": "a"}

@@ -1,6 +1,5 @@
 """An engine that the project does not know serves a deployment after one registration."""
 
-import json
 from dataclasses import replace
 
 import dagster as dg
@@ -11,7 +10,6 @@ from pneuma_assets.cli.app import app
 from pneuma_assets.core.config import index
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.index import IndexConfig
-from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.values import LocalPath
 from pneuma_assets.core.errors import ConfigError, QueryError
@@ -20,7 +18,7 @@ from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.resources.build import build_resources
 from pneuma_assets.resources.deployment import DeploymentResource
-from tests.support.pipeline_support import run_job, small_lake
+from tests.support.pipeline_support import deployment, run_job, small_lake
 from tests.support.stub_index import register_stub
 from tests.support.word_encoder import WordEncoder
 
@@ -41,14 +39,7 @@ def deployed(registered, tmp_path, monkeypatch):
     for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
         monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
     lake = small_lake(tmp_path, 4)
-    source = {"name": "lake", "type": "folder", "path": str(lake)}
-
-    def load(index):
-        file = tmp_path / "pneuma.yaml"
-        file.write_text(json.dumps({"home": "home", "sources": [source], "index": index}))
-        return load_deployment(config=file, environ={}, cwd=tmp_path)
-
-    return load
+    return lambda index: deployment(tmp_path, lake, index=index)
 
 
 def indexed(loaded):

@@ -1,13 +1,11 @@
 """Why an index, or what tables are made with, needs a run; seen without loading a model."""
 
-import json
 import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ModelError, SearchIndexError
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
@@ -18,6 +16,7 @@ from pneuma_assets.core.pipeline.watch import EVERY_S, IndexStaleness
 from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store.queue import QueueCounts
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.support.deployment_files import deploy
 
 TO_DO = QueueCounts(indexed=2, with_blocks=2)
 
@@ -40,9 +39,7 @@ class Deployed:
         self.store.queue.use_recipe(index_fingerprint(deployment.sampling, encoder.name, way))
 
     def load(self, **settings) -> IndexStaleness:
-        file = self.folder / "pneuma.yaml"
-        file.write_text(json.dumps({"home": "home", **settings}))
-        self.loaded = load_deployment(config=file, environ={})
+        self.loaded = deploy(self.folder, **settings)
         return IndexStaleness(self.loaded, {}, lambda: self.now)
 
     def reasons(self, look=None, **to_do) -> list[str]:

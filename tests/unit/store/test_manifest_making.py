@@ -1,6 +1,5 @@
 """What of a store's tables others' assets are told: real DuckDB tables, and real definitions."""
 
-import json
 from contextlib import closing
 
 import dagster as dg
@@ -8,7 +7,6 @@ import duckdb
 import pytest
 
 from pneuma_assets import with_narrations
-from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.config.sections import IndexingConfig
 from pneuma_assets.core.describe.documented import comments_of
 from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
@@ -18,6 +16,7 @@ from pneuma_assets.core.store.asset_keys import PublishedPage
 from pneuma_assets.core.store.dagster_manifest import read_manifest
 from pneuma_assets.core.store.dagster_manifest_write import keep_manifest
 from pneuma_assets.core.store.documents import UserContext
+from tests.support.deployment_files import deploy
 
 SHOP = """
 CREATE TABLE customers (customer_id INT, birth_date DATE);
@@ -39,9 +38,7 @@ def kept(shop, /, *, added=(), corrected=(), **others):
     """Return a deployment whose manifest was made of the database, and of other sources."""
     given = {"shop": {"path": str(shop)}, **others}
     sources = [{"type": "duckdb", "name": name, **one} for name, one in given.items()]
-    file = shop.with_name("pneuma.yaml")
-    file.write_text(json.dumps({"home": "home", "sources": sources}))
-    loaded = load_deployment(config=file)
+    loaded = deploy(shop.parent, *sources)
     loaded.home.mkdir()
     opened = [one.open({}) for one in loaded.deployment.sources]
     with closing(Store(loaded.home / "state.db")) as store:
