@@ -341,6 +341,10 @@ def test_an_answer_without_a_part_names_it(case, fault, door, part, cause):
         assert FOUND in tables
         assert one.effect
         assert cause in f"{one.name} {one.cause}"
+        if door is answer:
+            found = workspace.answer(QUESTION, where=IndexFilter(readers=("somebody",)))
+            assert found.missing
+            assert not any(one in str(found.to_dict()) for one in (str(case.root), "127.0.0.1"))
         if door is search:  # who may not see all is not told where anything lies
             told = workspace.search(QUESTION, where=IndexFilter(readers=("somebody",))).missing
             assert str(case.root) not in str(told)

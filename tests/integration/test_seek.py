@@ -200,14 +200,16 @@ def test_a_model_that_breaks_the_form_twice_ends_the_turn_and_nothing_else(talk,
     assert not found.is_open
 
 
-def test_an_endpoint_that_is_away_is_told_and_the_state_is_kept(talk, monkeypatch):
+def test_an_endpoint_that_is_away_is_told_and_the_state_is_kept(talk, monkeypatch, caplog):
     monkeypatch.setattr("pneuma_assets.core.models.language.openai._RETRIES", 0)
     monkeypatch.setattr(
         "pneuma_assets.core.models.language.openai.OpenAIModel.__init__.__kwdefaults__",
         {"concurrency": 32, "timeout_seconds": 5.0, "retries": 0},
     )
     found, _ = talk([FOUND, CHANGE, 500], NEED)
-    assert "does not answer" in found.events[-1].data["text"]
+    told = found.events[-1].data["text"]
+    assert "does not answer (it cannot be used now; tell who operates this server)" in told
+    assert "127.0.0.1" in caplog.text
     assert found.state.table("costs") is not None
     assert not found.is_open
 
@@ -420,7 +422,9 @@ def test_what_cannot_be_read_is_named_to_who_may_see_all_alone(lake, caplog, fil
             for asker in (ANA, ALL):
                 begun = workspace.seek.start(asker).conversation_id
                 told = str(workspace.seek.edit(begun, STATE, asker).findings)
-                with pytest.raises(PneumaError, match=r"cannot be read|is damaged") as caught:
+                with pytest.raises(
+                    PneumaError, match=r"cannot be (read|used)|is damaged"
+                ) as caught:
                     workspace.seek.run(begun, asker)
                 assert (str(file) in f"{told}{caught.value}") == (asker == ALL)
                 assert str(file) in caplog.text

@@ -68,12 +68,14 @@ class ModelWriter:
         max_new_tokens: Of a statement.
         values: Whether it may be shown cells of tables, and errors that may quote these.
         counted: Where it is noted what was asked.
+        told: Returns of why it refuses what may be told.
     """
 
     model: LanguageModel
     max_new_tokens: int
     values: bool
     counted: Counted
+    told: Callable[[str], str] = str
 
     @property
     def name(self) -> str:
@@ -121,7 +123,7 @@ class ModelWriter:
             raise SqlFailedError("the model writes no statement: it gave no answer")
         self.counted.note([prompt], [answer.text])
         if answer.problem is not None:
-            raise SqlFailedError(f"the model writes no statement: {answer.problem}")
+            raise SqlFailedError(f"the model writes no statement: {self.told(answer.problem)}")
         sql = statement_in(answer.text)
         if sql is None:
             raise SqlFailedError("what the model writes is no SELECT statement")

@@ -9,6 +9,7 @@ whose process died asks for the one that is missing.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -79,6 +80,9 @@ class Tools(Protocol):
 
     def joins(self, state: State) -> Sequence[str]:
         """Return by which columns the sources can be joined, a line each."""
+
+    def guarded(self) -> AbstractContextManager[None]:
+        """Keep to who may know it why the model fails in a block, which may name its endpoint."""
 
     def operators(self) -> str:
         """Return what the materializer's role is told of operators."""
@@ -197,7 +201,8 @@ class _Step:
 
     def _ask(self, prompt: Sequence[Message], schema: Mapping[str, Any]) -> Reply:
         config = self._by.config
-        reply = self._by.model.converse(prompt, schema, config.reply_tokens)
+        with self._by.tools.guarded():
+            reply = self._by.model.converse(prompt, schema, config.reply_tokens)
         length = sum(len(one["content"]) for one in prompt)
         read = length // CHARACTERS_PER_TOKEN if reply.read is None else reply.read
         estimated = len(reply.text) // CHARACTERS_PER_TOKEN

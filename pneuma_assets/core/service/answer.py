@@ -119,6 +119,7 @@ class _Told:
         except (AccessRefusedError, TableChangedError):
             raise
         except (SourceError, TableReadError) as error:
+            error.args = (self.missing.cause(str(error)),)
             named = {one.name for one in statement.tables}
             for table_id in sorted(one.table_id for one in tables if one.read.name in named):
                 effect = f"no rows of {table_id} are read"
@@ -260,7 +261,7 @@ class Answering(Closing):
             if missing.without(Part.ENCODER)
             else lambda texts: self._engine().ask(lambda engine: engine.count_tokens(texts))
         )
-        writer = ModelWriter(model, STATEMENT_TOKENS, config.shows_values, counted)
+        writer = ModelWriter(model, STATEMENT_TOKENS, config.shows_values, counted, missing.cause)
         known = {
             table_id: with_matches(one, searched.matched.get(table_id, {}))
             for table_id, one in self.sources.tables(searched.evidence).items()

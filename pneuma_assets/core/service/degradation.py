@@ -1,5 +1,6 @@
 """Gathers which parts of a deployment answers do without, as far as who asks may know it."""
 
+import logging
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -11,6 +12,8 @@ from pneuma_assets.core.errors import PneumaError, StateError
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store
+
+logger = logging.getLogger(__name__)
 
 _HIDDEN = "it is away or fails; ask who keeps this catalog"
 """The cause for who may not see all: the real one may name paths, servers and hidden tables."""
@@ -34,9 +37,16 @@ class Missing:
 
     def add(self, part: Part, name: str, cause: str, effect: str | None = None) -> None:
         """Note that the part of this name is away."""
-        told = cause if self._sees_all else _HIDDEN
-        one = MissingPart(str(part), name, told, effect or EFFECTS[part])
-        self._found.setdefault((part, name), one)
+        if (part, name) not in self._found:
+            one = MissingPart(str(part), name, self.cause(cause), effect or EFFECTS[part])
+            self._found[part, name] = one
+
+    def cause(self, told: str) -> str:
+        """Return why something fails as far as who asks may know it; else the log alone has it."""
+        if self._sees_all or told == _HIDDEN:
+            return told
+        logger.warning("%s", told)
+        return _HIDDEN
 
     @contextmanager
     def state(self) -> Iterator[None]:

@@ -4,7 +4,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -146,13 +146,13 @@ class PersonsTables:
 
     @contextmanager
     def guarded(self, what: str) -> Iterator[None]:
-        """Tell why something cannot be read to who may see all; it may name files and hosts."""
+        """Tell why something cannot be used to who may see all; it may name files and hosts."""
         try:
             yield
         except _OF_THE_SERVER as error:
             if self.asker.readers is not None:
                 logger.warning("%s", error)
-                error.args = (f"{what} cannot be read; tell who operates this server",)
+                error.args = (f"{what} cannot be used now; tell who operates this server",)
             raise
 
     def asked(self, ask: "Callable[[QueryEngine], T]") -> T:
@@ -330,6 +330,10 @@ class SeekTools:
                 )
             found[table_id] = _selected(place or f"{table_id}.{ref.format}", ref.format)
         return found
+
+    def guarded(self) -> AbstractContextManager[None]:
+        """Keep to who may see all why the model fails in a block."""
+        return self.tables.guarded("it")
 
     def operators(self) -> str:
         """Return what the materializer's role is told of operators."""

@@ -3,6 +3,7 @@
 import multiprocessing
 import random
 import time
+from contextlib import nullcontext
 
 import pytest
 
@@ -26,6 +27,9 @@ class EmptyLake:
 
     def check(self, _):
         return []
+
+    def guarded(self):
+        return nullcontext()
 
 
 def conversation_of(store, conversation_id):

@@ -159,6 +159,13 @@ def test_a_model_that_gives_no_answer_at_all_is_asked_once_more():
     assert (found.judged_out, usage.calls) == (False, 1)
 
 
+def test_why_a_model_refuses_is_told_as_far_as_it_may_be():
+    refused = Scripted(Generation(0, "", "the endpoint http://judge.internal refuses"))
+    writer = ModelWriter(refused, 100, True, Counted(lambda _: [0]), lambda _: "it is away")
+    found = by_model("total?", [PEOPLE], writer, Attempts(RowsInDuckDB(), 5), Ways(repaired=False))
+    assert [one.cause for one in found.problems] == ["the model writes no statement: it is away"]
+
+
 @pytest.mark.parametrize("together", [False, True])
 def test_threads_take_turns_at_a_model_unless_it_can_be_asked_by_several(together):
     class Shared(Scripted):
