@@ -188,7 +188,7 @@ class Seeker:
 
     def _propose(self, store: "Store", tools: SeekTools, now: Conversation) -> Conversation:
         """Let the static pipeline answer (section 3.5): it proposes, and the person edits."""
-        from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
+        from pneuma_assets.core.search.confidence import is_unlikely
         from pneuma_assets.core.seek.static import propose
 
         asker, text = tools.tables.asker, str(now.turn[0].data["text"])
@@ -198,13 +198,13 @@ class Seeker:
         where = IndexFilter(readers=asker.readers)
         try:
             groups = tools.tables.asked(lambda e: e.find_groups(text, k=5, where=where))
-            found = tools.tables.asked(lambda e: e.search(text, judge=False, where=where)).results
             state = propose(text, groups, tools.tables, families=tools.tables.families)
         except PneumaError as error:
             return self._add(store, now, [closing(f"Nothing is proposed: {error}")], asker)
         names = ", ".join(i for one in state.sources for i in one.table_ids[:1])
         told = f"A first T is proposed from {names}. Edit it, and make it when it is what you need."
-        if is_unlikely(confidence_of(found), self._loaded.deployment.query.min_confidence):
+        sure = groups[0].answerable if groups else None
+        if is_unlikely(sure, self._loaded.deployment.query.min_confidence):
             told = f"Probably no table has this. {told}"
         if not state.tables:
             told = "No table was found for this; say it in other words."
