@@ -16,6 +16,7 @@ from tests.support.waiting import LONGEST
 
 pytestmark = pytest.mark.integration
 HEAVY = {"alembic", "dagster", "elasticsearch", "sqlalchemy", "torch", "transformers"}
+HEAVY |= {"duckdb", "pandas", "pyarrow", "sqlglot"}
 PROBE = """
 import sys
 from pneuma_assets.cli.app import app

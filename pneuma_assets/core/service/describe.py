@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from pneuma_assets.core.describe.columns import WRITTEN, added_descriptions
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.service.seen import check_table, seen_tables
 from pneuma_assets.core.tables import Description, Provenance, Table, source_of
@@ -213,6 +212,8 @@ def _said_of_columns(store: "Store", table: Table) -> dict[str, Description | No
     That is so where a correction stood when the table was indexed: what a model or the values say
     is then chosen by the next run.
     """
+    from pneuma_assets.core.describe.columns import WRITTEN, added_descriptions
+
     indexed = store.narrations.of_tables([table.table_id])[table.table_id]
     read = store.descriptions.of_tables([table.table_id])[table.table_id]
     contexts = store.documents.user_contexts([table.table_id])[table.table_id]
