@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
@@ -138,12 +139,15 @@ def said_of(store: Store, records: Iterable[TableRecord]) -> dict[str, Descripti
     """Return what each table is in people's words, by id, where there are any."""
     corrected = {c.table_id: [c] for c in store.descriptions.corrections() if c.column is None}
     written = store.documents.beginnings()
+    commented: dict[str, list[Column]] = defaultdict(list)
+    for table in store.tables.profiles(written):
+        commented[table.table_id] = [column for column in table.columns if column.comment]
     found = {
         one.table_id: table_description(
             one.comment,
             written.get(one.table_id, ()),
             corrected.get(one.table_id, ()),
-            partial(_columns, store, one.table_id),
+            partial(commented.__getitem__, one.table_id),
         )
         for one in records
     }
@@ -198,10 +202,6 @@ def pages_of(
         )
 
     return [page_of(record) for record in paged]
-
-
-def _columns(store: Store, table_id: str) -> Sequence[Column]:
-    return next((table.columns for table in store.tables.profiles([table_id])), ())
 
 
 def _columns_of(table: Table) -> str:

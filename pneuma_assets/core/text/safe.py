@@ -5,11 +5,8 @@ the comment of a prompt that holds them, or to forge the markers between a model
 """
 
 import re
-import unicodedata
 
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
-_HARMFUL = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-"""Unicode categories that move the cursor, change the direction of text, or cannot be printed."""
 
 
 def well_formed(text: str) -> str:
@@ -29,8 +26,9 @@ def printable(text: str) -> str:
     File names, column names and cells come from strangers: an escape sequence in one of them
     could rewrite the screen, and a change of direction could disguise a name.
     """
-    shown = "".join(" " if unicodedata.category(c) in _HARMFUL else c for c in text)
-    return " ".join(shown.split())
+    if not text.isprintable():
+        text = "".join(sign if sign.isprintable() else " " for sign in text)
+    return " ".join(text.split())
 
 
 _SIGNS = re.compile(
