@@ -4,9 +4,9 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,8 +41,7 @@ class TableRow:
     checksum: int
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(NamedTuple):
     """All that is kept of one table but its facts, as stored; blocks are one after the other.
 
     Attributes:
@@ -83,8 +82,8 @@ class Packed:
         return PackedTerms(self.entry_terms, *map(zlib.decompress, others))
 
 
-_PARTS = ", ".join(one.name for one in fields(Packed))
-_MARKS = ", ".join("?" * (1 + len(fields(Packed))))
+_PARTS = ", ".join(Packed._fields)
+_MARKS = ", ".join("?" * (1 + len(Packed._fields)))
 
 
 def table_key(table_id: str) -> int:
@@ -176,7 +175,7 @@ def pack(contents: TableContents, inputs: Inputs, analyzer: Analyzer) -> Packed:
 
 def sum_of(key: int, table_id: str, blocks: int, packed: Packed) -> int:
     """Return the one checksum of a table: of all that is kept of it but its facts."""
-    return checksum(key, to_blob(table_id), blocks, *astuple(packed))
+    return checksum(key, to_blob(table_id), blocks, *packed)
 
 
 def read_tables(connection: sqlite3.Connection, meta: Meta) -> list[TableRow]:
@@ -304,7 +303,7 @@ def insert_table(connection: sqlite3.Connection, table: TableRow, packed: Packed
         (table.seq, table.key, to_blob(table.table_id), table.blocks, table.checksum),
     )
     connection.execute(
-        f"INSERT INTO contents (seq, {_PARTS}) VALUES ({_MARKS})", (table.seq, *astuple(packed))
+        f"INSERT INTO contents (seq, {_PARTS}) VALUES ({_MARKS})", (table.seq, *packed)
     )
 
 
