@@ -19,7 +19,6 @@ NO_VALUE = frozenset(
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
-_NO_VALUES = pa.array(sorted(NO_VALUE), pa.string())
 
 Numbers = npt.NDArray[Any]
 """int64 where all are whole and fit, else float64."""
@@ -66,7 +65,8 @@ class Extremes:
         cells = cells.drop_null() if cells.null_count else cells
         low, high = _ends(cells)
         if low in NO_VALUE or high in NO_VALUE:
-            cells = cells.filter(pc.invert(pc.is_in(cells, _NO_VALUES)))
+            none = pa.array(NO_VALUE, pa.string())  # not at import: pyarrow then loads pandas
+            cells = cells.filter(pc.invert(pc.is_in(cells, none)))
             low, high = _ends(cells)
         if low is None or high is None:
             return
