@@ -24,6 +24,9 @@ from pneuma_assets.core.relations.version_names import PlainName, letters_of, pl
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.distinct_cells import Hashes
 
+RECIPE = "1"
+"""Of how copies, families and their originals are told; another one tells all of them anew."""
+
 ROWS_IN_COMMON = 0.8
 """Of all rows of two tables, the share that both have, from which on one is a copy of the other; of
 two versions between which a tenth of the rows was written anew it is 0.82. The same holds for drawn

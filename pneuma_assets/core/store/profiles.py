@@ -12,6 +12,7 @@ from pneuma_assets.core.changes.measure import Change, Measure
 from pneuma_assets.core.changes.sketch import MOST_BYTES, SketchError, TableSketch
 from pneuma_assets.core.relations.fingerprints import Fingerprint, unpacked
 from pneuma_assets.core.store.database import StorePart
+from pneuma_assets.core.store.key_values import get, put
 from pneuma_assets.core.store.schema import drawn, evidence, fingerprints, tables, upsert
 from pneuma_assets.core.store.tables import SEARCHABLE, activity_of, activity_text, update_each
 from pneuma_assets.core.tables import Activity, Column, TableTerms
@@ -29,6 +30,8 @@ _FINGERPRINTS = (
 _RELATED = select(tables.c.table_id, tables.c.copy_of, tables.c.family).where(
     or_(tables.c.copy_of.is_not(None), tables.c.family.is_not(None))
 )
+
+_COPIES_MADE_OF = "copies made of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +119,17 @@ class Profiles(StorePart):
         """Return the tables that are copies, each with its original."""
         return {row.table_id: row.copy_of for row in self._db.read(_RELATED) if row.copy_of}
 
-    def mark_copies(self, copies: Mapping[str, str], families: Mapping[str, str]) -> int:
-        """Make exactly these tables copies and members; returns of how many that was not known."""
+    def copies_made_of(self) -> str | None:
+        """Return what the copies and families were made of; None before any were looked for."""
+        return get(self._db, _COPIES_MADE_OF)
+
+    def mark_copies(
+        self, copies: Mapping[str, str], families: Mapping[str, str], made_of: str
+    ) -> int:
+        """Make exactly these tables copies and members; returns of how many that was not known.
+
+        `made_of` names what they were made of; `copies_made_of` returns it.
+        """
         known = {row.table_id: (row.copy_of, row.family) for row in self._db.read(_RELATED)}
         found = {i: (copies.get(i), families.get(i)) for i in sorted({*known, *copies, *families})}
         news = {
@@ -125,9 +137,9 @@ class Profiles(StorePart):
             for table_id, one in found.items()
             if one != known.get(table_id, (None, None))
         }
-        if news:
-            with self._db.write() as connection:
-                update_each(connection, news)
+        with self._db.write() as connection:
+            update_each(connection, news)
+            put(self._db, _COPIES_MADE_OF, made_of)
         return len(news)
 
 

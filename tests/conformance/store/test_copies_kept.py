@@ -5,10 +5,11 @@ import pytest
 
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.lineage.external import ExternalTable, fields_of, text_about
+from pneuma_assets.core.pipeline import relate
 from pneuma_assets.core.relations.fingerprints import Fingerprint
 from pneuma_assets.core.store.access import usage_of_tables
 from pneuma_assets.core.store.edges import Origin
-from pneuma_assets.core.tables import Description, Provenance
+from pneuma_assets.core.tables import Description, Provenance, TableFacts
 from tests.conformance.store.lake import finish, ref, table
 
 
@@ -33,7 +34,7 @@ QUERIES = {"a": 0.0, "b": 10.0, "c": 1_000.0, "d": None}
 
 def test_copies_are_exactly_those_noted_last(indexed):
     def noted(copies, families=None):
-        return indexed.profiles.mark_copies(copies, families or {})
+        return indexed.profiles.mark_copies(copies, families or {}, "")
 
     assert noted({"lake/b": "lake/a", "lake/c": "lake/a"}) == 2
     assert noted({"lake/b": "lake/a", "lake/c": "lake/a"}) == 0
@@ -44,6 +45,18 @@ def test_copies_are_exactly_those_noted_last(indexed):
     assert indexed.profiles.copies() == {}
     assert indexed.access.of_tables()["lake/c"].family == "lake/a"
     assert noted({}) == 2
+
+
+def test_copies_are_looked_for_anew_where_a_table_or_its_use_is_another(indexed, monkeypatch):
+    looked = []
+    monkeypatch.setattr(relate, "find_copies", lambda tables: looked.append(len(tables)) or {})
+    used = {"lake/a": TableFacts(queries=1.0)}
+    for facts, times in (({}, 1), ({}, 1), (used, 2), (used, 2)):
+        relate.mark_copies(indexed, facts)
+        assert len(looked) == times
+    finish(indexed, "d")
+    relate.mark_copies(indexed, used)
+    assert len(looked) == 3
 
 
 def test_fingerprints_are_those_of_searchable_tables_and_leave_with_them(indexed):
