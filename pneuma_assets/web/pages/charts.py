@@ -33,10 +33,11 @@ class Chart:
 
 
 def chart_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Chart | None:
-    """Return a chart of the last column of numbers by the first other one; None where none fits."""
+    """Return a chart of the last column of numbers by the first that tells rows apart, if any."""
     places = range(len(columns))
     values = next((place for place in reversed(places) if _is_numeric(rows, place)), None)
-    names = next((place for place in places if place != values), None)
+    apart = (one for one in places if len({str(row[one]) for row in rows}) == len(rows))
+    names = next((place for place in apart if place != values), None)
     if values is None or names is None or not 2 <= len(rows) <= MOST_POINTS:
         return None
     is_line = _is_ordered(rows, names)

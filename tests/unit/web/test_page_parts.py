@@ -124,6 +124,12 @@ def test_a_chart_is_an_image_that_holds_what_it_shows():
     assert chart.image.startswith("data:image/svg+xml;base64,")
 
 
+def test_a_chart_is_by_what_tells_rows_apart():
+    rows = [("Peru", "2020-01-01", 1), ("Peru", "2020-01-02", 3)]
+    assert chart_of(("country", "day", "n"), rows).says.startswith("Line of n by day")
+    assert chart_of(("country", "n"), [(one, n) for one, _, n in rows]) is None
+
+
 @pytest.mark.parametrize(
     ("total", "offset", "shown", "links", "says"),
     [
