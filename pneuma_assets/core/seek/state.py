@@ -153,6 +153,11 @@ class State(_Part):
     assumptions: tuple[Assumption, ...] = Field((), max_length=100)
     questions: tuple[Line, ...] = Field((), max_length=50)
 
+    @property
+    def table_ids(self) -> set[str]:
+        """The tables of its sources."""
+        return {one for source in self.sources for one in source.table_ids}
+
     def table(self, name: str) -> TargetTable | None:
         """Return the target table of this name, if there is one."""
         return next((one for one in self.tables if one.name == name), None)

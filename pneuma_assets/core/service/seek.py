@@ -240,7 +240,7 @@ class Seeker:
         """Let a state be in force; a finding keeps nobody from going on with half of one."""
         asker, news = tools.tables.asker, list[NewEvent]()
         if state != now.state:
-            for one in sorted(_ids(state) - _ids(now.state)):
+            for one in sorted(state.table_ids - now.state.table_ids):
                 check_table(store, one, asker.readers)
             found = tools.check(state, counts=False)
             news = [state_event(state, by.format(asker.name), "edited", found), *_interrupting(now)]
@@ -402,7 +402,7 @@ class Seeker:
             now = _loaded_of(store, conversation_id, asker)
             if not asker.may_edit:
                 raise QueryError(_MAY_NOT_ADD)
-            ids = tuple(sorted(_ids(now.state)))
+            ids = tuple(sorted(now.state.table_ids))
             return store.knowledge.say(_statement(text), ids, asker.name, conversation_id)
 
     def knowledge(self, asker: Asker) -> Sequence[Statement]:
@@ -492,10 +492,6 @@ def _following(store: "Store", now: Conversation) -> Callable[[], Conversation]:
         return now
 
     return load
-
-
-def _ids(state: State) -> set[str]:
-    return {one for source in state.sources for one in source.table_ids}
 
 
 def _interrupting(now: Conversation, told: str = "Stopped, since you changed the state.") -> Any:

@@ -46,7 +46,7 @@ from pneuma_assets.core.service.seek_files import OwnTable
 from pneuma_assets.core.service.seen import check_among, seen_tables
 from pneuma_assets.core.service.snippets import read_by_duckdb
 from pneuma_assets.core.sources.base import StatementRows
-from pneuma_assets.core.tables import source_of
+from pneuma_assets.core.tables import TableRef, source_of
 
 if TYPE_CHECKING:
     from pneuma_assets.core.search.query import QueryEngine
@@ -211,7 +211,8 @@ class SeekTools:
         found = alias(conversation.found)
         latest = dict(list(found.items())[-_SHOWN_DOCUMENTS:])
         known = self.tables.know(str(one["id"]) for one in found.values() if one["kind"] == "table")
-        said = {one.knowledge_id: one.text for one in self._statements()}
+        statements = self.tables.store.knowledge.all()
+        said = {i.knowledge_id: i.text for i in statements if self.tables.seen.issuperset(i.tables)}
         told = {name: _told(one, known, said) for name, one in latest.items()}
         shown = {name: one for name, one in told.items() if one is not None}
         names = {str(one["id"]): name for name, one in latest.items() if name in shown}
@@ -235,7 +236,7 @@ class SeekTools:
             ]
         if where == "knowledge":
             analyzer = self.tables.asked(lambda engine: engine.analyzer)
-            statements = self._statements()
+            statements = self.tables.store.knowledge.all()
             return KnowledgeRetriever(statements, analyzer, self.tables.seen).search(query)
         config = self.loaded.deployment.seek
         token = self.environ.get(config.web_key_env) if config.web_key_env else None
@@ -260,10 +261,7 @@ class SeekTools:
 
     def make(self, state: State, *, fresh: bool = False) -> Sequence[Made]:
         """Make the target tables, or return them where nothing they are made of is another."""
-        ids = sorted({one for source in state.sources for one in source.table_ids})
-        for one in ids:
-            check_among(one, self.tables.seen)
-        versions = tuple((i, ref.version) for i, ref in self.tables.store.tables.refs(ids).items())
+        versions = tuple((i, ref.version) for i, ref in self._refs(state).items())
         files = sorted({one.file for one in state.sources if one.file})
         brought = tuple((one, sha256(self.tables.packed_file(one)).digest()) for one in files)
         key = (self.tables.conversation_id, making(state), self.tables.asker.readers, versions,
@@ -309,9 +307,6 @@ class SeekTools:
 
         Where files lie is told to who may see all; to others they lie as their ids say.
         """
-        ids = {one for source in state.sources for one in source.table_ids}
-        for one in ids:
-            check_among(one, self.tables.seen)
         configs = {one.name: one for one in self.loaded.deployment.sources}
         found = {
             one.file: _selected(one.file, _FORMATS.get(ending, ending))
@@ -319,7 +314,7 @@ class SeekTools:
             if one.file
             for ending in [one.file.rpartition(".")[2].lower()]
         }
-        for table_id, ref in self.tables.store.tables.refs(sorted(ids)).items():
+        for table_id, ref in self._refs(state).items():
             config = configs.get(source_of(table_id))
             place = ""
             if config is not None and self.tables.asker.readers is None:
@@ -339,9 +334,11 @@ class SeekTools:
         """Return what the materializer's role is told of operators."""
         return describe()
 
-    def _statements(self) -> Sequence[Any]:
-        seen = self.tables.seen
-        return [one for one in self.tables.store.knowledge.all() if set(one.tables) <= seen]
+    def _refs(self, state: State) -> Mapping[str, TableRef]:
+        """Return what there is of a state's tables, all of which who asks may see."""
+        for one in state.table_ids:
+            check_among(one, self.tables.seen)
+        return self.tables.store.tables.refs(sorted(state.table_ids))
 
 
 def _told(
@@ -376,11 +373,6 @@ def _selected(place: str, format_: str) -> str:
 
 def revoked(conversation: Conversation, seen: Collection[str]) -> bool:
     """Tell whether a conversation speaks of tables that its author may not see now."""
-    used = {
-        one
-        for version in conversation.versions
-        for source in version.state.sources
-        for one in source.table_ids
-    }
+    used = {one for version in conversation.versions for one in version.state.table_ids}
     found = {str(one["id"]) for one in conversation.found if one["kind"] == "table"}
     return not (used | found) <= set(seen)
