@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.config.models import PACKAGED_ENCODER, EncoderConfig, ModelConfig
 from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.models.encoder import encoder as opening
 from pneuma_assets.core.models.encoder.encoder import SentenceEncoder, open_encoder
 from pneuma_assets.core.models.encoder.files import locate_encoder
 
@@ -77,6 +78,17 @@ def test_the_type_is_the_one_that_the_processor_multiplies(monkeypatch, capabili
     encoder = SentenceEncoder(locate_encoder(PACKAGED_ENCODER), "cpu")
     types = {str(weights.dtype) for weights in encoder._model._model.parameters()}
     assert types == {f"torch.{dtype}"}
+
+
+def test_documents_are_worth_loading_torch_and_questions_are_not_however_many(monkeypatch):
+    monkeypatch.setattr(opening, "_WORTH_TORCH", 100)
+    monkeypatch.setattr(opening, "multiplies_bfloat16", lambda: True)
+    encoder = SentenceEncoder(locate_encoder(PACKAGED_ENCODER), "cpu")
+    for _ in range(30):
+        encoder.encode_queries(["which table has the sales of 2020?"])
+    assert encoder._loaded is None
+    encoder.encode_documents(["a table of sales by year and by country"] * 30)
+    assert encoder._loaded is not None
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ class SentenceEncoder:
         self._dtype = dtype
         self._lock = threading.RLock()
         self._loaded: SentenceModel | None = None
-        self._asked = 0  # tokens so far
+        self._read = 0  # tokens of documents so far
         with self._explained():
             self._plain = open_plain_bert(files.folder) if files.folder else None
 
@@ -154,7 +154,8 @@ class SentenceEncoder:
         sizes = [min(len(ids), self._reader.max_length) for ids in tokens]
         vectors = np.empty((len(texts), self.dimension), np.float32)
         encoded: Iterator[tuple[int, Vector]]
-        self._asked += sum(sizes)
+        if task == "document":
+            self._read += sum(sizes)
         if self._plain and not self._wants_torch(sum(sizes)):
             encoded = enumerate(self._encode_plainly(self._plain, tokens))
         else:
@@ -173,7 +174,11 @@ class SentenceEncoder:
             yield from plain.encode(tokens)
 
     def _wants_torch(self, tokens: int) -> bool:
-        """Tell whether so many tokens, after all those before, are quicker by torch."""
+        """Tell whether so many tokens at once, or those of all documents, are quicker by torch.
+
+        Questions come one by one, for days: loading it would hold up those who ask and take
+        hundreds of MB, to save a fifth of their time.
+        """
         if self._loaded is not None:
             return True
         if not installed("torch", "sentence_transformers"):
@@ -181,7 +186,7 @@ class SentenceEncoder:
         if not (self._device or "cpu").startswith("cpu") or (self._device is None and has_gpu()):
             return tokens > _WORTH_A_GPU
         wanted = self._dtype == "bfloat16" or (self._dtype == "auto" and multiplies_bfloat16())
-        return wanted and self._asked > _WORTH_TORCH
+        return wanted and max(tokens, self._read) > _WORTH_TORCH
 
     def _encode_in_batches(
         self, texts: Sequence[str], sizes: Sequence[int], task: "Task"
