@@ -52,12 +52,9 @@ def kept_instance(tmp_path):
 @pytest.fixture(scope="module")
 def small_encoder():
     """Let a `WordEncoder` stand for the encoder of every deployment of this module; returns it."""
-    from tests.support.word_encoder import DOORS, WordEncoder
+    from tests.support.word_encoder import using_words
 
-    encoder = WordEncoder()
-    with pytest.MonkeyPatch.context() as patched:
-        for door in DOORS:
-            patched.setattr(door, lambda _: encoder)
+    with using_words() as encoder:
         yield encoder
 
 

@@ -17,7 +17,7 @@ from pneuma_assets.core.service.catalog_types import Facets
 from pneuma_assets.core.store.access import Access
 from tests.support.catalog_rows import link, own, update
 from tests.support.doors import here as here  # noqa: PLC0414 (a fixture of this module)
-from tests.support.doors import succeeds
+from tests.support.indexed_home import make_home
 
 pytestmark = pytest.mark.integration
 
@@ -77,12 +77,9 @@ def deployment(here) -> Callable[[str, tuple[str, ...] | None], Workspace]:
     """Opens a deployment of the tables that somebody sees."""
 
     def open_it(name: str, readers: tuple[str, ...] | None) -> Workspace:
-        for table_id in seen_by(readers):
-            path = here / name / f"{table_id}.csv"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(TABLES[table_id.removeprefix("lake/")][1])
-        succeeds("index", here / name / "lake", "--home", here / name / "home")
-        workspace = open_workspace(home=here / name / "home")
+        texts = {one: TABLES[one.removeprefix("lake/")][1] for one in seen_by(readers)}
+        file = make_home(here / name, {f"{one}.csv": text for one, text in texts.items()})
+        workspace = open_workspace(config=file)
         grant(workspace)
         shutil.rmtree(here / name / "lake")
         return workspace

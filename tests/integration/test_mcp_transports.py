@@ -2,27 +2,23 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import threading
-import time
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 import httpx
 import pytest
-import uvicorn
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
 from pneuma_assets.core.service.access_keys import create_key
 from pneuma_assets.workspace import open_workspace
-from tests.support.doors import use_word_encoder
 from tests.support.served_home import guarded_app, local_app
-from tests.support.tools_lake import CANARY, HIDDEN, write_tools_lake
+from tests.support.served_port import serving
+from tests.support.tools_lake import CANARY, HIDDEN, make_tools_lake
 from tests.support.waiting import LONGEST
 
 pytestmark = pytest.mark.integration
@@ -68,36 +64,8 @@ HIDDEN_CALLS = [
 
 
 @pytest.fixture(scope="module")
-def lake(tmp_path_factory, read_here) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        use_word_encoder(patch)
-        file = write_tools_lake(tmp_path_factory.mktemp("tools"))
-        with open_workspace(file) as workspace:
-            workspace.index()
-        yield file
-
-
-@contextmanager
-def served(app):
-    server = uvicorn.Server(uvicorn.Config(app, port=free_port(), log_level="warning"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        ends = time.monotonic() + LONGEST
-        while not server.started:
-            assert thread.is_alive(), "the server does not start"
-            assert time.monotonic() < ends
-            time.sleep(0.01)
-        yield f"http://127.0.0.1:{server.config.port}/mcp"
-    finally:
-        server.should_exit = True
-        thread.join()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def lake(tmp_path_factory, small_encoder, read_here) -> Path:
+    return make_tools_lake(tmp_path_factory.mktemp("tools"))
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +76,8 @@ def guarded(lake):
             name: create_key(workspace.store, name, readers)[1]
             for name, readers in (("finance", ["finance"]), ("eve", ["eve"]))
         }
-    with served(guarded_app(lake)) as url:
-        yield url, keys
+    with serving(guarded_app(lake)) as address:
+        yield f"{address}/mcp", keys
 
 
 @asynccontextmanager
@@ -297,14 +265,15 @@ def test_requests_that_are_refused(guarded, method, headers, body, status):
 
 
 def test_a_local_server_answers_no_page_of_another_site(lake):
-    with served(local_app(lake)) as url:
+    with serving(local_app(lake)) as address:
         for headers, status in (
             ({}, 200),
-            ({"Origin": url.removesuffix("/mcp")}, 200),
+            ({"Origin": address}, 200),
             ({"Origin": "https://evil.example"}, 403),
             ({"Host": "evil.example"}, 421),
         ):
-            answer = httpx.post(url, headers={**ACCEPT, **headers}, json=CALL, timeout=LONGEST)
+            sent = {**ACCEPT, **headers}
+            answer = httpx.post(f"{address}/mcp", headers=sent, json=CALL, timeout=LONGEST)
             assert answer.status_code == status, headers
 
 

@@ -1,30 +1,23 @@
 """A folder in which commands and Python ask a deployment, with an encoder that needs no model."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
-from tests.support.word_encoder import WordEncoder
-
-OPENING = ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models")
-
-
-def use_word_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let commands, Python and Dagster's resources open an encoder that needs no model."""
-    for module in OPENING:
-        monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
+from tests.support.word_encoder import using_words
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch) -> Path:
+def here(tmp_path, monkeypatch) -> Iterator[Path]:
     """The current folder, where no variable says what is opened."""
     for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
         monkeypatch.delenv(name, raising=False)
-    use_word_encoder(monkeypatch)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    with using_words():
+        yield tmp_path
 
 
 def run(*args, stdin=None, env=None):

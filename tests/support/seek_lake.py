@@ -77,7 +77,7 @@ def deploy(folder: Path, **keys: Any) -> Path:
     write_lake(folder / "pay", PAY)
     pay = folder_source(folder / "pay", "pay", readers=["hr"])
     loaded = deployment_files.deploy(folder, folder_source(folder / "lake"), pay, **keys)
-    run_stages(loaded, {}, "run")
+    run_stages(loaded)
     return loaded.file
 
 

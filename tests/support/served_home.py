@@ -11,14 +11,13 @@ from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.config.web import WebConfig
 from pneuma_assets.web.app import create_app
 from pneuma_assets.web.policy import Policy
-from pneuma_assets.workspace import open_workspace
 
 LAKE: Mapping[str, str] = {
-    "open/nature/penguins.csv": "species,island,mass\n"
+    "lake/open/nature/penguins.csv": "species,island,mass\n"
     + "".join(f"{one},Dream,{3000 + at}\n" for at, one in enumerate(["Adelie", "Gentoo"] * 30)),
-    "open/nature/rivers.csv": "river,length\nDanube,2850\nRhine,1230\n",
-    "finance/salaries.csv": "payslip,zloty\nmonthly wages,5000\n",
-    "vault/keys.csv": "passphrase,xylophone\nvolga,1\n",
+    "lake/open/nature/rivers.csv": "river,length\nDanube,2850\nRhine,1230\n",
+    "lake/finance/salaries.csv": "payslip,zloty\nmonthly wages,5000\n",
+    "lake/vault/keys.csv": "passphrase,xylophone\nvolga,1\n",
 }
 FILE = """
 home: home
@@ -28,19 +27,6 @@ sources:
   - {type: folder, name: vault, path: lake/vault, readers: []}
 """
 SECRET = "s" * 40
-
-
-def make_home(folder: Path, more: str = "") -> Path:
-    """Write and index a deployment in a folder, and return its file; the word encoder is in use."""
-    for name, text in LAKE.items():
-        file = folder / "lake" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    file = folder / "pneuma.yaml"
-    file.write_text(FILE + more)
-    with open_workspace(config=file) as workspace:
-        workspace.index()
-    return file
 
 
 def loaded_from(file: Path, web: WebConfig | None = None) -> LoadedDeployment:

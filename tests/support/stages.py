@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from types import MappingProxyType
+from uuid import uuid4
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.pipeline.describe import describe_tables, describing_key
@@ -32,9 +34,10 @@ class Pages:
 
 
 def run_stages(
-    loaded: LoadedDeployment, environ: Mapping[str, str], run_id: str
+    loaded: LoadedDeployment, environ: Mapping[str, str] = MappingProxyType({}), run_id: str = ""
 ) -> SearchIndexFigures:
     """Do what the five assets do, with the sources read in this process; nothing is narrated."""
+    run_id = run_id or str(uuid4())
     asked = loaded.deployment
     resources = build_resources(loaded)
     encoders, site = resources["pneuma_encoder"], resources["pneuma_index"]

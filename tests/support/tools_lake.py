@@ -6,6 +6,8 @@ from contextlib import closing
 from pathlib import Path
 
 from tests.support.deployment_files import deploy, folder_source
+from tests.support.stages import run_stages
+from tests.support.word_encoder import using_words
 
 ORDERS = "order_id,customer_id,amount_eur,ordered_on\n"
 CUSTOMERS = "customer_id,name,city\n"
@@ -26,8 +28,8 @@ HOSTILE = (
 """Cells that try to pose as a prompt, as a terminal's commands, and as the protocol."""
 
 
-def write_tools_lake(folder: Path) -> Path:
-    """Write tables and the deployment file, and return that; `finance` sees what is hidden."""
+def make_tools_lake(folder: Path) -> Path:
+    """Index tables; returns the deployment file. `finance` sees what is hidden."""
     lake, vault = folder / "lake", folder / "vault"
     lake.mkdir()
     vault.mkdir()
@@ -56,4 +58,7 @@ def write_tools_lake(folder: Path) -> Path:
         (vault / f"{name}.csv").write_text(text)
         (vault / f"{name}.md").write_text(f"What {CANARY} earns.")
     closed = folder_source("vault", "vault", readers=["finance"])
-    return deploy(folder, folder_source("lake"), closed).file
+    loaded = deploy(folder, folder_source("lake"), closed)
+    with using_words():
+        run_stages(loaded)
+    return loaded.file

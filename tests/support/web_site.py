@@ -1,21 +1,15 @@
 """A small lake served in a thread, and a browser that reports whatever goes wrong on a page."""
 
 import shutil
-import threading
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
-from fastapi import FastAPI
 
-from pneuma_assets.core.config.load import load_deployment
 from tests.support.served_home import local_app
-from tests.support.stages import run_stages
-from tests.support.waiting import LONGEST
+from tests.support.served_port import serving
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -23,60 +17,22 @@ CHROMIUM = (
 
 STATIONS = ("Kiel", "Rostock", "Gdynia", "Riga", "Tallinn", "Turku")
 LAKE: Mapping[str, str] = {
-    "climate/rain.csv": "station,measured,rain_mm\n"
+    "lake/climate/rain.csv": "station,measured,rain_mm\n"
     + "".join(
         f"{STATIONS[n % 6]},2020-{n % 12 + 1:02}-01,{(n * 37 % 90) / 10}\n" for n in range(72)
     ),
-    "climate/rain.md": "Rain that fell at harbours of the Baltic, in millimetres a month.",
-    "climate/stations.csv": "station,country,height_m\n"
+    "lake/climate/rain.md": "Rain that fell at harbours of the Baltic, in millimetres a month.",
+    "lake/climate/stations.csv": "station,country,height_m\n"
     + "".join(f"{name},{'DE' if n < 2 else 'EE'},{n * 3}\n" for n, name in enumerate(STATIONS)),
-    "people/teams.csv": "team,lead,members\nblue,Ana,4\nred,Ben,7\n",
-    "people/wages.csv": "team,month,wage\nblue,2020-01,4000\nred,2020-01,4100\n",
-    **{f"many/t{n:02}.csv": f"word,number\nbird{n},{n}\n" for n in range(35)},
+    "lake/people/teams.csv": "team,lead,members\nblue,Ana,4\nred,Ben,7\n",
+    "lake/people/wages.csv": "team,month,wage\nblue,2020-01,4000\nred,2020-01,4100\n",
+    **{f"lake/many/t{n:02}.csv": f"word,number\nbird{n},{n}\n" for n in range(35)},
 }
 
 
-ONE_SOURCE = "home: home\nsources:\n  - {type: folder, name: lake, path: lake}\n"
-
-
-def make_site(
-    folder: Path, lake: Mapping[str, str], more: str = "", deployment: str = ONE_SOURCE
-) -> Path:
-    """Write and index a lake of files; returns the deployment file. The word encoder is in use."""
-    for name, text in lake.items():
-        file = folder / "lake" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    file = folder / "pneuma.yaml"
-    file.write_text(deployment + more)
-    run_stages(load_deployment(config=file, environ={}), {}, "run")
-    return file
-
-
-@contextmanager
-def serving_site(app: FastAPI) -> Iterator[str]:
-    """Serve an app on loopback while the block lasts; gives its address."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="on"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    until = time.monotonic() + LONGEST
-    while not server.started:
-        assert thread.is_alive(), "the server has ended"
-        assert time.monotonic() < until, "the server did not start"
-        time.sleep(0.01)
-    try:
-        (port,) = {one.getsockname()[1] for each in server.servers for one in each.sockets}
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(LONGEST)
-
-
-@contextmanager
-def local_site(file: Path) -> Iterator[str]:
+def local_site(file: Path) -> AbstractContextManager[str]:
     """Serve a deployment to the one person of this machine."""
-    with serving_site(local_app(file)) as address:
-        yield address
+    return serving(local_app(file))
 
 
 @contextmanager

@@ -1,10 +1,12 @@
 """A tiny deterministic encoder for tests: words are tokens, and each word has its own direction."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
 
 import numpy as np
+import pytest
 
 from pneuma_assets.core.tables import Vector
 
@@ -39,3 +41,13 @@ class WordEncoder:
 
     def encode_queries(self, texts: Sequence[str]) -> Vector:
         return self.encode_documents(texts)
+
+
+@contextmanager
+def using_words() -> Iterator[WordEncoder]:
+    """Let a `WordEncoder` stand for the encoder of every deployment; yields it."""
+    encoder = WordEncoder()
+    with pytest.MonkeyPatch.context() as patched:
+        for door in DOORS:
+            patched.setattr(door, lambda _: encoder)
+        yield encoder

@@ -1,32 +1,19 @@
 """One site and one browser for the tests of the pages; who edits something undoes it."""
 
-from contextlib import contextmanager
-
 import pytest
 
-from tests.support.doors import use_word_encoder
-from tests.support.reading import reading_here
-from tests.support.web_site import LAKE, browsing, local_site, make_site, new_page
-
-
-@contextmanager
-def _words():
-    with reading_here(), pytest.MonkeyPatch.context() as patch:
-        use_word_encoder(patch)
-        yield
+from tests.support.indexed_home import make_home
+from tests.support.web_site import LAKE, browsing, local_site, new_page
 
 
 @pytest.fixture(scope="session")
 def made_site(tmp_path_factory):
-    with _words():
-        return make_site(tmp_path_factory.mktemp("site"), LAKE)
+    return make_home(tmp_path_factory.mktemp("site"), LAKE)
 
 
 @pytest.fixture(scope="module")
-def words():
+def words(small_encoder, read_here):
     """No model is loaded, and sources are read in this process, within these modules alone."""
-    with _words():
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +23,7 @@ def site(words, made_site):
         yield address
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser():
     with browsing() as one:
         yield one

@@ -7,8 +7,9 @@ import httpx
 import pyarrow.parquet as pq
 import pytest
 
+from tests.support.indexed_home import ONE_FOLDER, make_home
 from tests.support.recording_endpoint import recording_endpoint
-from tests.support.web_site import LAKE, local_site, make_site, new_page, violations
+from tests.support.web_site import LAKE, local_site, new_page, violations
 
 pytestmark = pytest.mark.integration
 
@@ -27,7 +28,7 @@ def answering(words, tmp_path_factory):
             "query: {min_confidence: 0.0}\n"
             f"answers: {{model: {{model: m, endpoint_url: '{endpoint.url}'}}}}\n"
         )
-        file = make_site(tmp_path_factory.mktemp("answering"), LAKE, more)
+        file = make_home(tmp_path_factory.mktemp("answering"), LAKE, ONE_FOLDER + more)
         with local_site(file) as address:
             yield address
 

@@ -11,8 +11,9 @@ import pytest
 from lxml import html
 
 from pneuma_assets.workspace import open_workspace
+from tests.support.indexed_home import make_home
 from tests.support.waiting import LONGEST
-from tests.support.web_site import local_site, make_site, new_page
+from tests.support.web_site import local_site, new_page
 
 pytestmark = pytest.mark.integration
 
@@ -40,16 +41,16 @@ def lake() -> dict[str, str]:
     lines = csv.writer(text)
     lines.writerow(["payload", *PAYLOADS])
     lines.writerows([[one, *PAYLOADS] for one in PAYLOADS])
-    files = {f"{HOST}/table.csv": text.getvalue(), f"{HOST}/table.md": " ".join(PAYLOADS)}
+    files = {f"lake/{HOST}/table.csv": text.getvalue(), f"lake/{HOST}/table.md": " ".join(PAYLOADS)}
     for number, one in enumerate(PAYLOADS):
-        files[f"{HOST}/{one}.csv"] = f"payload,number\nhello,{number}\n"
-        files[f"{folder_of(one)}/inside{number}.csv"] = "payload,word\nhello,x\n"
+        files[f"lake/{HOST}/{one}.csv"] = f"payload,number\nhello,{number}\n"
+        files[f"lake/{folder_of(one)}/inside{number}.csv"] = "payload,word\nhello,x\n"
     return files
 
 
 @pytest.fixture(scope="module")
 def hostile(words, tmp_path_factory):
-    file = make_site(tmp_path_factory.mktemp("hostile"), lake())
+    file = make_home(tmp_path_factory.mktemp("hostile"), lake())
     with open_workspace(config=file) as workspace:
         for number, one in enumerate(PAYLOADS):
             workspace.describe(TABLE, one, f"described {one}", author=f"author {one}")

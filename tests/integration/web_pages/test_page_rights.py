@@ -6,8 +6,10 @@ import pytest
 
 from pneuma_assets.core.service.access_keys import create_key
 from pneuma_assets.workspace import open_workspace
+from tests.support.indexed_home import make_home
 from tests.support.served_home import FILE, LAKE, guarded_app
-from tests.support.web_site import make_site, new_page, serving_site, violations
+from tests.support.served_port import serving
+from tests.support.web_site import new_page, violations
 
 pytestmark = pytest.mark.integration
 
@@ -15,11 +17,11 @@ pytestmark = pytest.mark.integration
 @pytest.fixture(scope="module")
 def keys(words, tmp_path_factory):
     """The address of a site that wants keys, and a key that reads and one that edits."""
-    file = make_site(tmp_path_factory.mktemp("guarded"), LAKE, deployment=FILE)
+    file = make_home(tmp_path_factory.mktemp("guarded"), LAKE, FILE)
     with open_workspace(config=file) as workspace:
         _, reads = create_key(workspace.store, "rita", ("finance",))
         _, edits = create_key(workspace.store, "eddy", ("finance",), may_edit=True)
-    with serving_site(guarded_app(file)) as address:
+    with serving(guarded_app(file)) as address:
         yield address, reads, edits
 
 

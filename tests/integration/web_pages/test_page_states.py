@@ -3,10 +3,20 @@
 import pytest
 
 from pneuma_assets.core.errors import ModelError
-from tests.support.doors import OPENING
-from tests.support.web_site import LAKE, ONE_SOURCE, local_site, make_site, new_page
+from tests.support.indexed_home import ONE_FOLDER, make_home
+from tests.support.web_site import LAKE, local_site, new_page
+from tests.support.word_encoder import DOORS
 
 pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def empty(words, tmp_path_factory):
+    """The file and the address of a deployment of which nothing is indexed."""
+    file = tmp_path_factory.mktemp("empty") / "pneuma.yaml"
+    file.write_text(ONE_FOLDER)
+    with local_site(file) as site:
+        yield file, site
 
 
 @pytest.mark.parametrize(
@@ -18,23 +28,22 @@ pytestmark = pytest.mark.integration
         ("/failing", "No question has failed yet."),
     ],
 )
-def test_where_nothing_is_indexed_it_says_what_to_do(browser, words, tmp_path, address, says):
-    file = tmp_path / "pneuma.yaml"
-    file.write_text(ONE_SOURCE)
-    with local_site(file) as site, new_page(browser, site) as page:
+def test_where_nothing_is_indexed_it_says_what_to_do(browser, empty, address, says):
+    file, site = empty
+    with new_page(browser, site) as page:
         page.goto(address)
         assert says in page.locator("main").inner_text()
-        assert str(tmp_path) not in page.locator("main").inner_text()
+        assert str(file.parent) not in page.locator("main").inner_text()
 
 
 def test_a_part_that_is_away_is_named_beside_what_is_found(browser, words, tmp_path, monkeypatch):
-    file = make_site(tmp_path, {name: LAKE[name] for name in ("climate/rain.csv",)})
+    file = make_home(tmp_path, {name: LAKE[name] for name in ("lake/climate/rain.csv",)})
 
     def away(_: object) -> object:
         raise ModelError("the encoder's weights cannot be read")
 
-    for module in OPENING:
-        monkeypatch.setattr(f"{module}.open_encoder", away)
+    for door in DOORS:
+        monkeypatch.setattr(door, away)
     with local_site(file) as site, new_page(browser, site) as page:
         page.goto("/?q=rain at Kiel")
         assert page.locator("#results article h3").first.inner_text() == "rain"

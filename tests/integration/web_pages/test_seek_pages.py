@@ -12,11 +12,13 @@ import pytest
 
 from pneuma_assets.core.service.access_keys import create_key
 from pneuma_assets.workspace import open_workspace
+from tests.support.indexed_home import make_home
 from tests.support.scripted_model import act, say, scripted_model
 from tests.support.seek_lake import CHANGE, FOUND, STEPS, deploy, model_at
 from tests.support.served_home import FILE, guarded_app
 from tests.support.served_home import LAKE as GUARDED
-from tests.support.web_site import local_site, make_site, new_page, serving_site, violations
+from tests.support.served_port import serving
+from tests.support.web_site import local_site, new_page, violations
 
 pytestmark = pytest.mark.integration
 
@@ -277,10 +279,10 @@ def test_what_happens_is_shown_while_a_turn_goes_on(browser, talking):
 @pytest.fixture(scope="module")
 def persons(words, tmp_path_factory):
     """Clients of two people of one site, who ask as browsers do."""
-    file = make_site(tmp_path_factory.mktemp("persons"), GUARDED, deployment=FILE)
+    file = make_home(tmp_path_factory.mktemp("persons"), GUARDED, FILE)
     with open_workspace(config=file) as workspace:
         keys = [create_key(workspace.store, one, ())[1] for one in ("rita", "eddy")]
-    with serving_site(guarded_app(file)) as address:
+    with serving(guarded_app(file)) as address:
         yield (
             [
                 httpx.Client(

@@ -5,22 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import SourceError
-from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import (
-    Block,
     Column,
-    DocumentKind,
-    EmbeddedBlock,
     Problem,
     Table,
     TableRef,
 )
 from tests.support.doors import fails, run, succeeds
-from tests.support.index_blocks import replace_blocks
-from tests.support.word_encoder import WordEncoder
+from tests.support.index_blocks import index_texts
 
 HOSTILE = "lake/\x1b[31mred\u202e[bold]x"
 
@@ -165,16 +159,9 @@ QUESTIONS = (
 
 @pytest.fixture
 def asked_for(home):
-    """A deployment whose index holds two tables, and an encoder that needs no model."""
-    encoder = WordEncoder()
+    """A deployment whose index holds two tables."""
     texts = {"lake/economy": "gross product gdp of a year", "lake/sub/penguins": "penguins"}
-    index = open_index(IndexConfig(), home, encoder.name, encoder.dimension, building=True)
-    for table_id, text in texts.items():
-        block = Block(table_id, DocumentKind.CONTEXT, text)
-        replace_blocks(
-            index, {table_id: [EmbeddedBlock(block, encoder.encode_documents([text])[0])]}
-        )
-    index.close()
+    index_texts(home, texts)
     return home
 
 

@@ -4,26 +4,16 @@ import json
 
 import pytest
 
-from pneuma_assets import open_workspace
-from pneuma_assets.index_run import run_indexing
 from tests.support.doors import fails, run, succeeds
+from tests.support.indexed_home import make_home
 
 QUESTION = "how much rain fell each month"
 
 
-@pytest.fixture(autouse=True)
-def deployed(here):
-    (here / "lake").mkdir()
-    for name, text in (("rain", "month,rain\nmay,3\n"), ("snow", "month,snow\nmay,0\n")):
-        (here / f"lake/{name}.csv").write_text(text, encoding="utf-8")
-    source = {"type": "folder", "name": "lake", "path": "lake"}
-    (here / "pneuma.yaml").write_text(json.dumps({"home": "home", "sources": [source]}))
-
-
 @pytest.fixture
-def indexed(deployed):
-    with open_workspace() as workspace:
-        run_indexing(workspace.loaded)
+def indexed(here):
+    lake = {"lake/rain.csv": "month,rain\nmay,3\n", "lake/snow.csv": "month,snow\nmay,0\n"}
+    make_home(here, lake)
 
 
 def test_an_answer_from_confirming_it_to_forgetting_it(here, indexed):
@@ -65,7 +55,7 @@ def test_an_answer_from_confirming_it_to_forgetting_it(here, indexed):
         (["confirm", QUESTION, "lake/rain", "--sql", "absent.sql"], "cannot read"),
     ],
 )
-def test_options_that_do_not_go_together(given, told):
+def test_options_that_do_not_go_together(here, given, told):
     assert told in fails(2, *given)
 
 

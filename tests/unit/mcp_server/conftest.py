@@ -5,31 +5,22 @@ from mcp import Client
 from pneuma_assets.core.access import Asker
 from pneuma_assets.mcp_server.server import build_server
 from pneuma_assets.workspace import open_workspace
-from tests.support.doors import use_word_encoder
-from tests.support.tools_lake import write_tools_lake
+from tests.support.tools_lake import make_tools_lake
 
 
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        use_word_encoder(patch)
-        file = write_tools_lake(tmp_path_factory.mktemp("tools"))
-        with open_workspace(file) as workspace:
-            report = workspace.index()
-            assert report.failed == 0, report
-        return file
+    return make_tools_lake(tmp_path_factory.mktemp("tools"))
 
 
 @pytest.fixture(scope="module")
-def lake(indexed):
+def lake(indexed, small_encoder, read_here):
     """The deployment file of an indexed lake; the word encoder is in use."""
-    with pytest.MonkeyPatch.context() as patch:
-        use_word_encoder(patch)
-        yield indexed
+    return indexed
 
 
 @pytest.fixture(scope="module")
-def desk(lake, read_here):
+def desk(lake):
     with open_workspace(lake) as workspace:
         yield workspace
 

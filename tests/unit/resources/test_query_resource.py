@@ -2,22 +2,19 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
-from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.service import engine as engine_module
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableRef
+from pneuma_assets.core.tables import TableRef
 from pneuma_assets.resources import query as query_module
 from pneuma_assets.resources.build import build_resources
-from tests.support.index_blocks import replace_blocks
+from tests.support.index_blocks import index_texts
 from tests.support.word_encoder import WordEncoder
 
 
@@ -68,14 +65,7 @@ def test_threads_open_one_index_and_it_is_closed_with_the_run(loaded, monkeypatc
 
 
 def test_a_mistyped_table_is_named(query, loaded):
-    encoder, text = WordEncoder(), "the rain in Spain"
-    block = EmbeddedBlock(
-        Block("lake/rain", DocumentKind.CONTEXT, text), encoder.encode_documents([text])[0]
-    )
-    with closing(
-        open_index(IndexConfig(), loaded.home, encoder.name, encoder.dimension, building=True)
-    ) as index:
-        replace_blocks(index, {"lake/rain": [block]})
+    index_texts(loaded.home, {"lake/rain": "the rain in Spain"})
     where = IndexFilter(tables=("lake/rain",))
     assert [found.table_id for found in query.ask("rain", where=where)] == ["lake/rain"]
     with pytest.raises(QueryError, match="unknown table 'lake/rian'; did you mean lake/rain"):
@@ -88,15 +78,7 @@ def test_a_mistyped_table_is_named(query, loaded):
 
 
 def test_whoever_asks_says_how_many_results_there_are(query, loaded):
-    encoder = WordEncoder()
-    texts = {f"lake/rain{number}": f"the rain of year {number}" for number in range(3)}
-    with closing(
-        open_index(IndexConfig(), loaded.home, encoder.name, encoder.dimension, building=True)
-    ) as index:
-        for table_id, text in texts.items():
-            block = Block(table_id, DocumentKind.CONTEXT, text)
-            embedded = EmbeddedBlock(block, encoder.encode_documents([text])[0])
-            replace_blocks(index, {table_id: [embedded]})
+    index_texts(loaded.home, {f"lake/rain{n}": f"the rain of year {n}" for n in range(3)})
     assert len(query.ask("rain")) == 3
     assert len(query.ask("rain", k=2)) == 2
     assert len(query.find("rain", tau=0.0, k=2)) == 2

@@ -16,8 +16,9 @@ from pneuma_assets.core.search.results import (
     relative_cutoff,
     scaled,
 )
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
+from pneuma_assets.core.tables import Block, DocumentKind, TableTerms
 from tests.support.fake_model import FakeLanguageModel
+from tests.support.index_blocks import embedded
 from tests.support.word_encoder import WordEncoder
 
 
@@ -95,8 +96,7 @@ def index(tmp_path_factory):
         said = SAID[0 if number < 2 else 1 if number < 10 else 2]
         block = Block(name, DocumentKind.CONTEXT, f"{said} {number * 'x '}")
         found = TableTerms(names=("lake", name[5:]), columns=("kind",), rows=((said,),))
-        [vector] = encoder.encode_documents([block.text])
-        index.replace_tables({name: TableContents([EmbeddedBlock(block, vector)], found)})
+        index.replace_tables({name: TableContents(embedded([block])[name], found)})
     yield index
     index.close()
 

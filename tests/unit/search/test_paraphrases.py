@@ -18,8 +18,8 @@ from pneuma_assets.core.search.paraphrases import (
     rejected_tables,
 )
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
-from tests.support.index_blocks import replace_blocks
+from pneuma_assets.core.tables import Block, DocumentKind
+from tests.support.index_blocks import embedded, replace_blocks
 from tests.support.word_encoder import WordEncoder
 
 NEAR = np.array([1.0, 0.0], np.float32)
@@ -127,10 +127,8 @@ TEXTS = {
 def index(tmp_path):
     encoder = WordEncoder()
     blocks = [Block(i, DocumentKind.CONTEXT, text) for i, text in TEXTS.items()]
-    vectors = encoder.encode_documents([one.text for one in blocks])
     with closing(EmbeddedIndex(tmp_path / "index", encoder.name, encoder.dimension)) as opened:
-        pairs = zip(blocks, vectors, strict=True)
-        replace_blocks(opened, {b.table_id: [EmbeddedBlock(b, v)] for b, v in pairs})
+        replace_blocks(opened, embedded(blocks))
         yield opened
 
 

@@ -18,7 +18,7 @@ from pneuma_assets.core.search.retrieve import Candidates, rank
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.support.counting_index import CountingIndex
 from tests.support.fake_model import FakeLanguageModel
-from tests.support.index_blocks import replace_blocks
+from tests.support.index_blocks import embedded, replace_blocks
 from tests.support.word_encoder import WordEncoder
 
 SCHEMA, ROWS, CONTEXT = DocumentKind.SCHEMA, DocumentKind.ROWS, DocumentKind.CONTEXT
@@ -45,13 +45,8 @@ def encoder():
 
 @pytest.fixture
 def index(tmp_path, encoder):
-    vectors = encoder.encode_documents([block.text for block in BLOCKS])
-    tables: dict[str, list[EmbeddedBlock]] = {block.table_id: [] for block in BLOCKS}
-    for block, vector in zip(BLOCKS, vectors, strict=True):
-        tables[block.table_id].append(EmbeddedBlock(block, vector))
     with closing(CountingIndex(tmp_path / "index", encoder.name, encoder.dimension)) as index:
-        replace_blocks(index, tables)
-        encoder.calls.clear()
+        replace_blocks(index, embedded(BLOCKS))
         yield index
 
 
@@ -259,13 +254,10 @@ def test_a_result_becomes_json(engine):
 
 
 @pytest.fixture
-def hoard(index, encoder):
+def hoard(index):
     """One table whose documents fill every place, beside the four others."""
     texts = [f"year year year {number}" for number in range(300)]
-    vectors = encoder.encode_documents(texts)
-    blocks = [Block("lake/hoard", CONTEXT, text) for text in texts]
-    replace_blocks(index, {"lake/hoard": list(map(EmbeddedBlock, blocks, vectors))})
-    encoder.calls.clear()
+    replace_blocks(index, embedded([Block("lake/hoard", CONTEXT, text) for text in texts]))
     return index
 
 
@@ -368,8 +360,7 @@ def test_a_kind_that_only_the_index_knows_is_looked_in(index, encoder):
         QueryError, match="unknown kind 'kept_elsewhere'; use one of: context, names, ro"
     ):
         engine.ask("year", where=IndexFilter(kinds=(new,)))
-    block, (vector,) = Block("lake/cars", new, "year"), encoder.encode_documents(["year"])
-    replace_blocks(index, {"lake/cars": [EmbeddedBlock(block, vector)]})
+    replace_blocks(index, embedded([Block("lake/cars", new, "year")]))
     assert engine.ask("year", where=IndexFilter(kinds=(new,)))[0].kind == new
 
 

@@ -12,9 +12,9 @@ from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.retrieve import Candidates, rank
 from pneuma_assets.core.search.signals import rank_tables
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from pneuma_assets.core.tables import Block, DocumentKind
 from tests.support.fake_model import FakeLanguageModel
-from tests.support.index_blocks import replace_blocks
+from tests.support.index_blocks import embedded, replace_blocks
 from tests.support.word_encoder import WordEncoder
 
 ROWS, CONTEXT = DocumentKind.ROWS, DocumentKind.CONTEXT
@@ -38,11 +38,7 @@ def lake(tmp_path, encoder):
             shared = [f"harbour/t{number:03}" for number in range(copies)]
             blocks += [Block(i, CONTEXT, README) for i in shared]
             blocks += [Block(i, ROWS, f"berth {i[-3:]}") for i in shared if i not in tables]
-            vectors = encoder.encode_documents([block.text for block in blocks])
-            filled: dict[str, list[EmbeddedBlock]] = {block.table_id: [] for block in blocks}
-            for block, vector in zip(blocks, vectors, strict=True):
-                filled[block.table_id].append(EmbeddedBlock(block, vector))
-            replace_blocks(index, filled)
+            replace_blocks(index, embedded(blocks))
             return index
 
         yield fill

@@ -8,8 +8,9 @@ import pytest
 from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.index.base import IndexFilter, TableContents
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableFacts, TableTerms
+from pneuma_assets.core.tables import Block, DocumentKind, TableFacts, TableTerms
 from tests.support.counting_index import CountingIndex
+from tests.support.index_blocks import embedded
 from tests.support.word_encoder import WordEncoder
 
 COLUMNS = ("order", "customer", "amount")
@@ -25,13 +26,11 @@ class Shop:
         self.engine = QueryEngine(index, WordEncoder(), defaults=QueryOptions(trust=0.0))
 
     def add(self, table_id, text, facts=None, rows=ROWS, columns=COLUMNS):
-        block = Block(table_id, DocumentKind.SCHEMA, text)
-        vectors = WordEncoder().encode_documents([text])
+        blocks = embedded([Block(table_id, DocumentKind.SCHEMA, text)])[table_id]
         evidence = TableTerms(tuple(table_id.split("/")), columns, rows=rows)
-        contents = TableContents(
-            [EmbeddedBlock(block, vectors[0])], evidence, facts or TableFacts()
+        self.index.replace_tables(
+            {table_id: TableContents(blocks, evidence, facts or TableFacts())}
         )
-        self.index.replace_tables({table_id: contents})
 
     def ask(self, question=QUESTION, **options):
         found = self.engine.ask(question, **options)

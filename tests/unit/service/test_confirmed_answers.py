@@ -12,49 +12,37 @@ import pytest
 from pneuma_assets import ConfigError, IndexFilter, QueryError, open_workspace
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.index_run import run_indexing
-from tests.support.doors import use_word_encoder
+from tests.support.indexed_home import make_home
+from tests.support.stages import run_stages
 from tests.support.word_encoder import WordEncoder
 
 TABLES = {
-    "open/rain": "month,millimetres rain\nmay,3\njune,4\n",
-    "open/snow": "month,centimetres snow\nmay,0\njune,1\n",
-    "pay/salaries": "employee,salary euros\nann,5\nbob,6\n",
+    "open/rain.csv": "month,millimetres rain\nmay,3\njune,4\n",
+    "open/snow.csv": "month,centimetres snow\nmay,0\njune,1\n",
+    "pay/salaries.csv": "employee,salary euros\nann,5\nbob,6\n",
 }
 QUESTION = "How many millimetres of rain fell each month?"
 PARAPHRASE = "how many millimetres of rain each month fell"
 ANA, NOBODY = ("finance",), ()
 
 
-def make_lake(folder: Path) -> None:
-    """Write tables, and a deployment file that names them, and index them."""
-    for table_id, text in TABLES.items():
-        file = folder / f"{table_id}.csv"
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    (folder / "pneuma.yaml").write_text(
-        "home: home\n"
-        "sources:\n"
-        f"  - {{type: folder, name: open, path: {folder}/open}}\n"
-        f"  - {{type: folder, name: pay, path: {folder}/pay, readers: [finance]}}\n"
-    )
-    with open_workspace(config=folder / "pneuma.yaml") as opened:
-        run_indexing(opened.loaded)
+FILE = """
+home: home
+sources:
+  - {type: folder, name: open, path: open}
+  - {type: folder, name: pay, path: pay, readers: [finance]}
+"""
 
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory) -> Path:
     """A folder whose tables are indexed once for all tests."""
-    folder = tmp_path_factory.mktemp("lake")
-    with pytest.MonkeyPatch.context() as patch:
-        use_word_encoder(patch)
-        make_lake(folder)
-    return folder
+    return make_home(tmp_path_factory.mktemp("lake"), TABLES, FILE).parent
 
 
 @pytest.fixture
 def workspace(here, lake):
-    shutil.copytree(lake / "home", here / "home")
-    shutil.copy(lake / "pneuma.yaml", here)
+    shutil.copytree(lake, here, dirs_exist_ok=True)
     with open_workspace() as opened:
         yield opened
 
@@ -120,19 +108,16 @@ def test_a_rejected_table_stands_behind_for_all_and_its_question_is_one_that_fai
     assert workspace.ask(PARAPHRASE)[0].table_id == "open/rain"
 
 
-def test_a_table_that_left_is_shown_as_gone_and_one_that_was_renamed_is_followed(here):
-    make_lake(here)
-    workspace = open_workspace()
+def test_a_table_that_left_is_shown_as_gone_and_one_that_was_renamed_is_followed(here, workspace):
     workspace.confirm_answer("rain", ["open/rain"])
     workspace.confirm_answer("snow", ["open/snow"])
     (here / "open/rain.csv").rename(here / "open/rainfall.csv")
     (here / "open/snow.csv").unlink()
-    run_indexing(workspace.loaded)
+    run_stages(workspace.loaded)
     found = {one.question: (one.tables, one.gone) for one in workspace.confirmed_answers()}
     assert found["rain"] == (("open/rainfall",), ())
     assert found["snow"] == (("open/snow",), ("open/snow",))
     assert [one.question for one in workspace.confirmed_answers(readers=NOBODY)] == ["rain"]
-    workspace.close()
 
 
 def test_questions_that_fail(workspace):
@@ -151,13 +136,12 @@ def test_questions_that_fail(workspace):
     assert workspace.forget_questions() == 1
 
 
-def test_nothing_of_questions_that_fail_is_kept_with_the_switch_off(workspace, here, monkeypatch):
+def test_nothing_of_questions_that_fail_is_kept_with_the_switch_off(workspace, here, read_here):
     workspace.note_question("unicorns", "refused", door="page")
     workspace.close()
     file = here / "pneuma.yaml"
     file.write_text(file.read_text() + "web: {usage_days: 0}\n")
-    with open_workspace() as opened, monkeypatch.context() as patch:
-        use_word_encoder(patch)
+    with open_workspace() as opened:
         run_indexing(opened.loaded)
         for state in ("state.db", "state.db.backup"):
             assert b"unicorns" not in (here / "home" / state).read_bytes()
@@ -242,7 +226,7 @@ def test_questions_are_embedded_again_for_another_encoder(workspace, monkeypatch
 
     for module in ("core.models.encoder.encoder", "resources.models"):
         monkeypatch.setattr(f"pneuma_assets.{module}.open_encoder", lambda _: Other())
-    run_indexing(workspace.loaded)
+    run_stages(workspace.loaded)
     with open_workspace() as opened:
         assert len(opened.confirmed_answers(PARAPHRASE)) == 1
 

@@ -13,7 +13,9 @@ from pneuma_assets import ConfigError, open_workspace
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.dagster_manifest import read_manifest
-from tests.support.doors import fails, succeeds, use_word_encoder
+from tests.support.doors import fails, succeeds
+from tests.support.indexed_home import make_home
+from tests.support.stages import run_stages
 
 RAIN = "lake/rain"
 
@@ -21,18 +23,11 @@ RAIN = "lake/rain"
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory) -> Path:
     """A lake with one table that was indexed, for each test to copy."""
-    folder = tmp_path_factory.mktemp("indexed")
-    (folder / "lake").mkdir()
-    rain(folder, "station_name,mm,weather_kind")
-    (folder / "lake/rain.md").write_text("## Columns\n\n- mm: Gauge reading, in litres\n")
-    (folder / "pneuma.yaml").write_text(
-        "home: home\nsources: [{type: folder, name: lake, path: lake}]\n"
-    )
-    with pytest.MonkeyPatch.context() as patched:
-        use_word_encoder(patched)
-        patched.chdir(folder)
-        index()
-    return folder
+    lake = {
+        "lake/rain.csv": rain("station_name,mm,weather_kind"),
+        "lake/rain.md": "## Columns\n\n- mm: Gauge reading, in litres\n",
+    }
+    return make_home(tmp_path_factory.mktemp("indexed"), lake).parent
 
 
 @pytest.fixture(autouse=True)
@@ -40,14 +35,13 @@ def lake(here, indexed) -> None:
     shutil.copytree(indexed, here, dirs_exist_ok=True)
 
 
-def rain(folder: Path, header: str, *, more: int = 0) -> None:
+def rain(header: str, *, more: int = 0) -> str:
     rows = "\n".join(f"s{n % 7},{n + more},{'wet' if n % 2 else 'dry'}" for n in range(40))
-    (folder / "lake/rain.csv").write_text(f"{header}\n{rows}\n")
+    return f"{header}\n{rows}\n"
 
 
 def index() -> None:
-    with open_workspace() as workspace:
-        workspace.index()
+    run_stages(load_deployment())
 
 
 run = partial(succeeds, "describe")
@@ -90,9 +84,10 @@ def test_a_correction_is_shown_at_once_and_found_after_the_next_run(here):
     assert "corrected by people: 2 descriptions (" in succeeds("status")
 
 
-def test_a_table_is_said_to_be_what_its_page_says(here):
+def test_a_table_is_said_to_be_what_its_page_says(here, read_here):
     (here / "lake/rain.md").write_text("# Rain\n\nRain by station.\n\n- mm: litres\n")
-    index()
+    with open_workspace() as workspace:
+        workspace.index()  # by Dagster, which has pages
     (page,) = read_manifest(load_deployment(), {}).tables
     table = said(RAIN)[None]
     assert (table["text"], table["by"]) == (page.description, "document")
@@ -114,7 +109,7 @@ def test_what_is_rejected_has_its_name_alone_until_that_is_taken_back(here):
         workspace.reject(RAIN, "weather_kind", author="Bo")
         (one,) = [d for d in workspace.descriptions(RAIN) if d.column == "weather_kind"]
         assert (one.text, one.by, one.rejected_by) == ("", "", "Bo")
-        workspace.index()
+        run_stages(workspace.loaded)
     assert "rejected by Bo" in run(RAIN, "weather_kind")
     assert "one of dry, wet" not in found("weather")
     run(RAIN, "weather_kind", "--reset")
@@ -154,7 +149,8 @@ def test_what_another_person_said_is_shown_when_it_is_replaced(here):
 
 def test_what_has_left_is_listed_and_can_be_taken_back(here):
     run(RAIN, "mm", "--text", "Precipitation", "--author", "Ann")
-    rain(here, "station_name,depth,weather_kind", more=1000)  # another column, not another name
+    another = rain("station_name,depth,weather_kind", more=1000)  # not another name of `mm`
+    (here / "lake/rain.csv").write_text(another)
     index()
     assert said(RAIN)["mm"]["present"] is False
     assert "not there now" in run()
@@ -164,7 +160,7 @@ def test_what_has_left_is_listed_and_can_be_taken_back(here):
     index()
     (one,) = json.loads(run("--json"))
     assert (one["table_id"], one["column"], one["present"]) == (RAIN, "mm", False)
-    rain(here, "station_name,mm,weather_kind")
+    (here / "lake/rain.csv").write_text(rain("station_name,mm,weather_kind"))
     index()
     assert said(RAIN)["mm"]["text"] == "Precipitation"
     (here / "lake/rain.csv").unlink()
@@ -217,7 +213,7 @@ def test_hostile_text_is_one_harmless_line(here):
         workspace.describe(RAIN, "mm", text, author="\x1b]0;Eve\n")
         (one,) = workspace.descriptions()
         assert "\n" not in one.text + one.source
-        workspace.index()
+        run_stages(workspace.loaded)
     assert run(RAIN, "mm").replace("\n", "").isprintable()
     assert "<script>" in said(RAIN)["mm"]["text"]  # kept as text; pages escape it
 

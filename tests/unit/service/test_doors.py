@@ -2,7 +2,7 @@
 
 import json
 import re
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -20,14 +20,12 @@ from pneuma_assets import (
 )
 from pneuma_assets.core.config.indexed_folders import MARK
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import Block, EmbeddedBlock, Problem, TableRef
+from pneuma_assets.core.tables import Problem, TableRef
 from pneuma_assets.index_run import run_indexing
 from pneuma_assets.resources.build import build_resources
 from tests.support.doors import fails, succeeds
-from tests.support.index_blocks import replace_blocks
-from tests.support.word_encoder import WordEncoder
+from tests.support.index_blocks import index_texts
 
 EMPTY = "the file is empty; write it again"
 TEXTS = {"lake/rain": "how much rain fell", "lake/cars": "cars and their horsepower"}
@@ -42,19 +40,6 @@ def lake(here) -> None:
     )
 
 
-def fill(texts: dict[str, str], home: Path | None = None) -> None:
-    """Write the index that a run would have left."""
-    loaded, encoder = load_deployment(home=home), WordEncoder()
-    index = open_index(
-        loaded.deployment.index, loaded.home, encoder.name, encoder.dimension, building=True
-    )
-    with closing(index):
-        for table_id, text in texts.items():
-            block = Block(table_id, DocumentKind.CONTEXT, text)
-            vector = encoder.encode_documents([text])[0]
-            replace_blocks(index, {table_id: [EmbeddedBlock(block, vector)]})
-
-
 @pytest.fixture
 def indexed(here):
     """Two tables that are indexed, one that failed, one that waits."""
@@ -63,7 +48,7 @@ def indexed(here):
     with Store(here / "home" / "state.db") as store:
         store.listings.sync("lake", refs)
         store.queue.fail(Problem("lake/broken", "profile", EMPTY))
-    fill(TEXTS)
+    index_texts(here / "home", TEXTS)
 
 
 def by_python(use) -> str:
@@ -255,8 +240,8 @@ def test_as_many_tables_as_a_question_needs_are_found_by_all_doors(indexed, here
     assert "tau must be a number from 0.0 to 1.0, not 1.5" in fails(1, *words, "1.5", asked)
 
 
-def test_an_empty_index_is_told():
-    fill({})
+def test_an_empty_index_is_told(here):
+    index_texts(here / "home", {})
     said = told_by_all("rain", IndexFilter())
     assert said == "nothing is indexed yet; run: pneuma-assets index"
 
@@ -342,7 +327,7 @@ def python_of(page: str) -> str:
 
 @pytest.mark.parametrize(("page", "home"), [("README.md", "home"), ("docs/ask.md", ".pneuma")])
 def test_the_python_of_the_documentation_runs(indexed, capsys, page, home):
-    fill({"lake/transport/modechoice": "waiting time for the train", **TEXTS}, Path(home))
+    index_texts(Path(home), {"lake/transport/modechoice": "waiting time for the train", **TEXTS})
     exec(compile(python_of(page), page, "exec"), {})
     said = capsys.readouterr().out
     assert "lake/rain" in said
@@ -350,7 +335,7 @@ def test_the_python_of_the_documentation_runs(indexed, capsys, page, home):
         assert "did you mean lake/transport/modechoice" in said
 
 
-def test_indexing_from_python_is_seen_by_questions_of_the_same_workspace(here):
+def test_indexing_from_python_is_seen_by_questions_of_the_same_workspace(here, read_here):
     (here / "pneuma.yaml").unlink()
     (here / "home").mkdir()
     (here / "other").mkdir()

@@ -14,8 +14,8 @@ from pneuma_assets.core.config.sections import PrivacyConfig
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.service.joins import judged_joins
 from pneuma_assets.core.tables import TableFacts
-from pneuma_assets.index_run import run_indexing
-from tests.support.doors import fails, succeeds, use_word_encoder
+from tests.support.doors import fails, succeeds
+from tests.support.indexed_home import make_home
 
 AUTHORS = "author_id,name\n" + "".join(f"{n},Person {n}\n" for n in range(8))
 PAPERS = "paper_id,title,year\n" + "".join(f"{n},Title {n},{1990 + n}\n" for n in range(8))
@@ -26,20 +26,10 @@ QUESTION = "title of the paper by the author name Person 3"
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory) -> Path:
-    """Index four tables, of which three can be joined, with an encoder that needs no model."""
-    folder = tmp_path_factory.mktemp("joined")
-    (folder / "lake").mkdir()
+    """Index four tables, of which three can be joined."""
     files = {"author": AUTHORS, "paper": PAPERS, "writes": WRITES, "weather": WEATHER}
-    for name, text in files.items():
-        (folder / "lake" / f"{name}.csv").write_text(text, encoding="utf-8")
-    (folder / "pneuma.yaml").write_text(
-        "home: home\nsources: [{type: folder, name: lake, path: lake}]\n"
-    )
-    with pytest.MonkeyPatch.context() as patched:
-        use_word_encoder(patched)
-        with open_workspace(folder / "pneuma.yaml") as workspace:
-            run_indexing(workspace.loaded)
-    return folder
+    lake = {f"lake/{name}.csv": text for name, text in files.items()}
+    return make_home(tmp_path_factory.mktemp("joined"), lake).parent
 
 
 @pytest.fixture
@@ -218,11 +208,8 @@ def test_what_a_view_joins_refers_to_the_key_by_its_cells(here):
         connection.execute("CREATE TABLE a_guest AS SELECT i AS person FROM range(40) t(i)")
         connection.execute("CREATE TABLE stay AS SELECT i, i % 20 AS who FROM range(90) t(i)")
         connection.execute("CREATE VIEW v AS SELECT i FROM stay JOIN a_guest ON person = who")
-    (here / "pneuma.yaml").write_text(
-        "home: home\nsources: [{type: duckdb, name: shop, path: shop.duckdb}]\n"
-    )
+    make_home(here, {}, "home: home\nsources: [{type: duckdb, name: shop, path: shop.duckdb}]\n")
     with open_workspace() as workspace:
-        run_indexing(workspace.loaded)
         [one] = workspace.joins("shop/main/stay")
         assert (one.columns, one.other, one.refers) == (("who",), "shop/main/a_guest", True)
         assert (one.kind, one.share) == ("view", 1.0)

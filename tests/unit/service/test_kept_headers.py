@@ -8,7 +8,7 @@ from pneuma_assets import open_workspace
 from pneuma_assets.core.search.mentions import HeaderMatcher
 from pneuma_assets.core.service.state import StateReader
 from pneuma_assets.core.text.analysis import ENGLISH
-from pneuma_assets.index_run import run_indexing
+from tests.support.indexed_home import ONE_FOLDER, make_home
 from tests.support.word_encoder import WordEncoder
 
 TABLES = {"lake/paper": ["paperTitle", "year"]}
@@ -16,11 +16,7 @@ TABLES = {"lake/paper": ["paperTitle", "year"]}
 
 @pytest.fixture
 def workspace(here):
-    (here / "lake").mkdir()
-    (here / "lake/paper.csv").write_text("paperTitle,year\na,1\nb,2\n", encoding="utf-8")
-    (here / "pneuma.yaml").write_text(
-        "home: home\nsources: [{type: folder, name: lake, path: lake}]\n"
-    )
+    (here / "pneuma.yaml").write_text(ONE_FOLDER)
     with open_workspace() as workspace:
         yield workspace
 
@@ -34,8 +30,8 @@ def asked(workspace) -> tuple[dict, list]:
     return found, [text for call in encoder.calls for text in call]
 
 
-def test_headers_that_a_run_kept_are_not_embedded_again(workspace):
-    run_indexing(workspace.loaded)
+def test_headers_that_a_run_kept_are_not_embedded_again(here, workspace):
+    make_home(here, {"lake/paper.csv": "paperTitle,year\na,1\nb,2\n"})
     found, embedded = asked(workspace)
     assert found == {"lake/paper": {"paperTitle": 1.0}}
     assert set(embedded) == {"titles"}

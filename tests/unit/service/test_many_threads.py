@@ -11,17 +11,14 @@ from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store
 from tests.support.catalog_rows import row, write
-from tests.support.doors import succeeds
+from tests.support.indexed_home import make_home
 
 THREADS = 40
 
 
 @pytest.fixture
-def indexed(here):
-    (here / "lake").mkdir()
-    for number in range(3):
-        (here / "lake" / f"rivers{number}.csv").write_text("river,length\ndanube,2850\n")
-    succeeds("index", here / "lake", "--home", here / "home")
+def indexed(here, read_here):
+    make_home(here, {f"lake/rivers{n}.csv": "river,length\ndanube,2850\n" for n in range(3)})
     return here
 
 

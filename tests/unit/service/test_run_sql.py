@@ -5,7 +5,7 @@ import pytest
 from pneuma_assets.core.errors import ConfigError, QueryError, SqlRefusedError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.workspace import open_workspace
-from tests.support.doors import use_word_encoder
+from tests.support.indexed_home import make_home
 
 FILES = {
     "a/2019/sales.csv": "day,sum\n1,10\n2,20\n",
@@ -22,17 +22,10 @@ OLD, NEW, SECRET = "a/2019/sales", "a/2020/sales", "b/secret"
 
 
 @pytest.fixture(scope="module")
-def workspace(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("run")
-    for name, text in FILES.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    (folder / "pneuma.yaml").write_text(FILE)
-    with pytest.MonkeyPatch.context() as patch:
-        use_word_encoder(patch)
-        with open_workspace(config=folder / "pneuma.yaml") as one:
-            one.index()
-            yield one
+def workspace(tmp_path_factory, small_encoder, read_here):
+    file = make_home(tmp_path_factory.mktemp("run"), FILES, FILE)
+    with open_workspace(config=file) as one:
+        yield one
 
 
 def rows(workspace, sql, tables, readers=None):

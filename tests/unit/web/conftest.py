@@ -2,23 +2,19 @@
 
 import pytest
 
-from tests.support.doors import use_word_encoder
-from tests.support.served_home import client_of, guarded_app, local_app, make_home
+from tests.support.indexed_home import make_home
+from tests.support.served_home import FILE, LAKE, client_of, guarded_app, local_app
 
 
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        use_word_encoder(patch)
-        return make_home(tmp_path_factory.mktemp("served"))
+    return make_home(tmp_path_factory.mktemp("served"), LAKE, FILE)
 
 
 @pytest.fixture(scope="module")
-def deployment(indexed):
-    """The file; what is patched is so within these modules alone."""
-    with pytest.MonkeyPatch.context() as patch:
-        use_word_encoder(patch)
-        yield indexed
+def deployment(indexed, small_encoder, read_here):
+    """The file; no model is loaded, and sources are read in this process."""
+    return indexed
 
 
 @pytest.fixture(scope="module")

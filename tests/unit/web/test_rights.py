@@ -2,17 +2,15 @@
 
 import pytest
 
-from tests.support.doors import use_word_encoder
-from tests.support.served_home import make_home
+from tests.support.indexed_home import make_home
+from tests.support.served_home import FILE, LAKE
 from tests.support.served_rights import check_hidden_is_absent, check_nothing_is_told, users_of
 
 
 @pytest.fixture(scope="module")
-def users(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        use_word_encoder(patch)
-        with users_of(make_home(tmp_path_factory.mktemp("rights"))) as every:
-            yield every
+def users(tmp_path_factory, small_encoder, read_here):
+    with users_of(make_home(tmp_path_factory.mktemp("rights"), LAKE, FILE)) as every:
+        yield every
 
 
 def test_nothing_is_told_of_what_somebody_may_not_see(users, caplog):
