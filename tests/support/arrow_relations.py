@@ -1,4 +1,4 @@
-"""Tables that exist only in memory, as steps of a state read them."""
+"""Tables that exist only in memory, as steps of a state read them, and what steps make of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,8 +7,12 @@ import pyarrow as pa
 
 from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.seek.state import Source
+from pneuma_assets.core.seek.materialize import materialize
+from pneuma_assets.core.seek.results import Made, MakeBounds
+from pneuma_assets.core.seek.state import Source, State, read_state
 from pneuma_assets.core.seek.tables import duckdb_type
+
+Typed = tuple[pa.Table, Mapping[str, str]]
 
 
 @dataclass
@@ -48,3 +52,27 @@ def texts(**columns: Sequence[object]) -> pa.Table:
             for name, cells in columns.items()
         }
     )
+
+
+def state_of(*steps: Mapping[str, object], **sources: Sequence[str]) -> State:
+    """Return a state whose one table `t` is made by steps from sources of these tables."""
+    return read_state(
+        {
+            "sources": [{"name": name, "table_ids": ids} for name, ids in sources.items()],
+            "tables": [{"name": "t", "steps": list(steps)}],
+        }
+    )
+
+
+def made_by(
+    step: Mapping[str, object], bounds: MakeBounds | None = None, **tables: pa.Table | Typed
+) -> Made:
+    """Return what one step makes of tables; the types of a table's texts stand beside it."""
+    held = {name: one if isinstance(one, tuple) else (one, {}) for name, one in tables.items()}
+    relations = ArrowRelations(
+        {name: rows for name, (rows, _) in held.items()},
+        {name: types for name, (_, types) in held.items()},
+    )
+    state = state_of({"makes": "t", "reads": list(held), **step}, **{name: [name] for name in held})
+    (found,) = materialize(state, relations, bounds=bounds or MakeBounds())
+    return found

@@ -4,30 +4,18 @@ import pyarrow as pa
 import pytest
 
 from pneuma_assets.core.answers.run_duckdb import RunBounds
-from pneuma_assets.core.seek.materialize import materialize, probe, run_queries
+from pneuma_assets.core.seek.materialize import probe, run_queries
 from pneuma_assets.core.seek.results import MakeBounds, StepFailedError
 from pneuma_assets.core.seek.script import as_script
 from pneuma_assets.core.seek.state import read_state
-from tests.support.arrow_relations import ArrowRelations, texts
+from tests.support.arrow_relations import ArrowRelations, made_by, texts
 
 ODD = "a\"b'; DROP TABLE x; --"
 CELL = "x' OR 1=1; COPY t TO '/tmp/x'; --"
 
 
-def state(step, **tables):
-    return read_state(
-        {
-            "sources": [{"name": name, "table_ids": [name]} for name in tables],
-            "tables": [{"name": "t", "steps": [{"makes": "t", "reads": list(tables), **step}]}],
-        }
-    )
-
-
 def made(step, bounds=None, **tables):
-    (found,) = materialize(
-        state(step, **tables), ArrowRelations(tables), bounds=bounds or MakeBounds()
-    )
-    return found.rows.to_pylist()
+    return made_by(step, bounds, **tables).rows.to_pylist()
 
 
 @pytest.mark.slow

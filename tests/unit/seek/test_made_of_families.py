@@ -9,7 +9,7 @@ from pneuma_assets.core.seek.operators import code
 from pneuma_assets.core.seek.results import BOUNDS, MakeBounds, StepFailedError
 from pneuma_assets.core.seek.skeptic.before import check
 from pneuma_assets.core.seek.state import read_state
-from tests.support.arrow_relations import ArrowRelations, texts
+from tests.support.arrow_relations import ArrowRelations, state_of, texts
 
 YEARS = [f"lake/rain_{year}" for year in range(2001, 2023)]
 
@@ -25,15 +25,6 @@ def family():
     return ArrowRelations(tables, types)
 
 
-def state(*steps, **sources):
-    return read_state(
-        {
-            "sources": [{"name": name, "table_ids": ids} for name, ids in sources.items()],
-            "tables": [{"name": "t", "steps": list(steps)}],
-        }
-    )
-
-
 def sql(code, *reads, makes="t"):
     return {"operator": "sql", "reads": reads, "makes": makes, "code": code}
 
@@ -41,7 +32,7 @@ def sql(code, *reads, makes="t"):
 def test_22_yearly_files_are_one_table_and_only_what_is_read_is_asked_for():
     relations = family()
     step = sql("SELECT table_member AS year, sum(day) AS days FROM rain GROUP BY 1", "rain")
-    (made,) = materialize(state(step, rain=YEARS), relations)
+    (made,) = materialize(state_of(step, rain=YEARS), relations)
     assert made.rows.num_rows == 22
     assert made.rows.sort_by("year").to_pylist()[0] == {"year": "2001", "days": 3}
     assert {columns for _, columns in relations.reads} == {("day",)}
@@ -57,7 +48,7 @@ def test_a_member_that_lacks_what_is_read_keeps_its_rows_and_its_other_columns()
     tables = {"s/1": pa.table({"a": [1, 2]}), "s/2": pa.table({"b": [3], "a": [4]})}
     code = "SELECT sum(b) AS b, count(*) AS n FROM s WHERE b IS NULL OR b > 0"
     steps = (sql(code, "s", makes="first"), sql("SELECT sum(a) AS a FROM s", "s"))
-    (made,) = materialize(state(*steps, s=list(tables)), ArrowRelations(tables))
+    (made,) = materialize(state_of(*steps, s=list(tables)), ArrowRelations(tables))
     assert made.rows.to_pydict() == {"a": [7]}
     assert made.steps[0].rows == 1
 
@@ -67,7 +58,7 @@ def test_many_members_are_read_in_several_statements():
     many = {f"s/part_{at:03}": pa.table({"n": [at]}) for at in range(120)}
     many["s/part_003"] = texts(n=["x"])
     found = probe("SELECT count(*), count(DISTINCT member), max(n) FROM parts",
-                  state(sql("SELECT n FROM parts", "parts"), parts=list(many)),
+                  state_of(sql("SELECT n FROM parts", "parts"), parts=list(many)),
                   ArrowRelations(many))  # fmt: skip
     assert found.rows == ((120, 120, "x"),)
 
@@ -78,7 +69,9 @@ def test_rows_are_kept_between_statements_where_there_is_room():
     step = sql("SELECT sum(n) / count(*) AS r FROM a WHERE m > 2", "a")
     for room, times in ((1 << 20, 1), (10, 2)):
         relations = ArrowRelations(tables)
-        (made,) = materialize(state(step, a=["a"]), relations, bounds=MakeBounds(kept_bytes=room))
+        (made,) = materialize(
+            state_of(step, a=["a"]), relations, bounds=MakeBounds(kept_bytes=room)
+        )
         assert made.rows.to_pydict() == {"r": [3.5]}
         assert len(relations.reads) == times
 
@@ -115,7 +108,7 @@ class TestPython:
             sql("SELECT w, n + 1 AS m FROM p ORDER BY n", "p"),
         )
         relations = ArrowRelations({"a": texts(name=["x", "y"], n=[1, 2])}, {"a": {"n": "BIGINT"}})
-        (made,) = materialize(state(*steps, a=["a"]), relations)
+        (made,) = materialize(state_of(*steps, a=["a"]), relations)
         assert made.rows.to_pydict() == {"w": ["X", "Y"], "m": [2, 3]}
 
     @pytest.mark.slow
@@ -131,7 +124,7 @@ class TestPython:
     def test_what_fails_is_told_with_its_line_and_what_it_reads(self, program, said):
         relations = ArrowRelations({"a": pa.table({"n": [1]})})
         with pytest.raises(StepFailedError) as caught:
-            list(materialize(state({**PYTHON, "code": program}, a=["a"]), relations))
+            list(materialize(state_of({**PYTHON, "code": program}, a=["a"]), relations))
         assert said in str(caught.value)
         assert "It reads a (n BIGINT)" in str(caught.value)
 
@@ -140,11 +133,11 @@ def test_where_nothing_confines_python_it_is_refused_and_sql_goes_on(monkeypatch
     monkeypatch.setattr(code, "why_unavailable", lambda: "the kernel lacks Landlock")
     relations = ArrowRelations({"a": pa.table({"n": [1, 2]})})
     with pytest.raises(StepFailedError, match="lacks Landlock; use SQL"):
-        list(materialize(state(PYTHON, a=["a"]), relations))
-    (finding,) = check(state(PYTHON, a=["a"]), relations)
+        list(materialize(state_of(PYTHON, a=["a"]), relations))
+    (finding,) = check(state_of(PYTHON, a=["a"]), relations)
     assert "lacks Landlock" in finding.text
-    (made,) = materialize(state(sql("SELECT n FROM a", "a"), a=["a"]), relations, bounds=BOUNDS)
+    (made,) = materialize(state_of(sql("SELECT n FROM a", "a"), a=["a"]), relations, bounds=BOUNDS)
     assert made.rows.num_rows == 2
     monkeypatch.setattr(code, "installed", lambda *_: False)
     with pytest.raises(StepFailedError, match=r"pneuma-assets\[seek\]"):
-        list(materialize(state(PYTHON, a=["a"]), relations))
+        list(materialize(state_of(PYTHON, a=["a"]), relations))

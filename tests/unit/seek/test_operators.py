@@ -7,30 +7,14 @@ import pyarrow as pa
 import pytest
 
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.seek.materialize import materialize
 from pneuma_assets.core.seek.operators import sql_match
 from pneuma_assets.core.seek.operators.registry import OPERATORS, describe
 from pneuma_assets.core.seek.results import MakeBounds, StepFailedError
-from pneuma_assets.core.seek.state import read_state
-from tests.support.arrow_relations import ArrowRelations, texts
+from tests.support.arrow_relations import made_by, texts
 
 ORDERS = pa.table({"id": [1, 2, 3], "shop": ["a", "b", "c"], "n": [10, 20, 30]})
 SHOPS = texts(code=["a", "b"], city=["Rome", "Oslo"])
 TWICE = texts(code=["a", "a", "b"], city=["Rome", "Bari", "Oslo"])
-
-
-def made(step, bounds=None, **tables):
-    """Return what one step makes of tables."""
-    types = {name: one[1] for name, one in tables.items() if isinstance(one, tuple)}
-    held = {name: one[0] if isinstance(one, tuple) else one for name, one in tables.items()}
-    state = read_state(
-        {
-            "sources": [{"name": name, "table_ids": [name]} for name in held],
-            "tables": [{"name": "t", "steps": [{"makes": "t", "reads": list(held), **step}]}],
-        }
-    )
-    (found,) = materialize(state, ArrowRelations(held, types), bounds=bounds or MakeBounds())
-    return found
 
 
 def rows(found):
@@ -51,7 +35,7 @@ def convert(*conversions):
 
 
 def test_a_join_keeps_rows_and_says_what_has_no_partner():
-    found = made(join(), orders=ORDERS, shops=SHOPS)
+    found = made_by(join(), orders=ORDERS, shops=SHOPS)
     assert found.rows.schema.names == ["id", "shop", "n", "code", "city"]
     assert rows(found)[2] == (3, "c", 30, None, None)
     severity, text = findings(found)["join unmatched"]
@@ -61,7 +45,7 @@ def test_a_join_keeps_rows_and_says_what_has_no_partner():
 
 @pytest.mark.parametrize(("expect", "severity"), [("one", "error"), ("any", "note")])
 def test_a_join_that_multiplies_rows_is_named(expect, severity):
-    found = made(join(expect=expect, kind="inner"), orders=ORDERS, shops=TWICE)
+    found = made_by(join(expect=expect, kind="inner"), orders=ORDERS, shops=TWICE)
     told, text = findings(found)["join multiplies"]
     assert (found.rows.num_rows, told) == (3, severity)
     assert "3 rows before, 3 after: it multiplies rows, 2 rows go with 3 of shops" in text
@@ -76,7 +60,7 @@ def test_the_last_join_of_a_long_path_is_counted_like_the_first():
         for n in range(1, 10)
     ]
     on.append({"table": "t9", "columns": ["k0"], "other": "t10", "other_columns": ["code"]})
-    found = made({"operator": "join", "options": {"joins": on}}, **near, **far)
+    found = made_by({"operator": "join", "options": {"joins": on}}, **near, **far)
     told = [one.rule for one in found.findings if one.rule.startswith("join")]
     assert told == [*["join"] * 9, "join multiplies", "join unmatched"]
 
@@ -85,9 +69,9 @@ def test_the_last_join_of_a_long_path_is_counted_like_the_first():
 def test_keys_of_other_types_and_capitals_go_together():
     shops = pa.table({"code": [1, 2], "city": ["Rome", "Oslo"]})
     orders = texts(shop=["1", "02", "x"])
-    assert rows(made(join(kind="inner"), orders=orders, shops=shops)) == [
+    assert rows(made_by(join(kind="inner"), orders=orders, shops=shops)) == [
         ("02", 2, "Oslo"), ("1", 1, "Rome")]  # fmt: skip
-    found = made(join(kind="inner", fold=True), orders=texts(shop=["A ", "B"]), shops=SHOPS)
+    found = made_by(join(kind="inner", fold=True), orders=texts(shop=["A ", "B"]), shops=SHOPS)
     assert found.rows.num_rows == 2
 
 
@@ -96,7 +80,7 @@ def test_what_is_spelled_otherwise_is_matched_and_what_may_be_two_is_not(monkeyp
     step = {"operator": "fuzzy_match", "options": {"column": "plant", "other_column": "name"}}
     left = texts(plant=["Nordglas GmbH", "nordglas gmbh.", "Plant 1", "Plant 3", "Anna Lee", "?"])
     right = texts(name=["NORDGLAS GMBH", "Plant 1", "Plant 2", "Anna Lea", "Anna Leo"])
-    found = made(step, left=left, right=right)
+    found = made_by(step, left=left, right=right)
     pairs = {row[0]: row[1] for row in rows(found)}
     assert pairs == {
         "Nordglas GmbH": "NORDGLAS GMBH",
@@ -106,7 +90,7 @@ def test_what_is_spelled_otherwise_is_matched_and_what_may_be_two_is_not(monkeyp
     }
     assert "3 of 6 different values go with none" in findings(found)["unmatched values"][1]
     monkeypatch.setattr(sql_match, "MOST_COMPARED", 1)
-    told = findings(made(step, left=left, right=right))["unmatched values"][1]
+    told = findings(made_by(step, left=left, right=right))["unmatched values"][1]
     assert "not compared, for there are too many" in told
 
 
@@ -121,7 +105,7 @@ def test_like_tables_stand_under_each_other_and_what_differs_is_told():
             "rename": {"second": {"total": "amount"}},
         },
     }
-    found = made(step, first=first, second=second)
+    found = made_by(step, first=first, second=second)
     assert rows(found) == [(2019, "5", None, "old"), (2020, "n/a", "Rome", "second")]
     assert found.rows.schema.names == ["year", "amount", "city", "of"]
     told = findings(found)
@@ -134,7 +118,7 @@ def test_cells_that_are_not_converted_are_told():
     how = [{"to": "number", "column": "c"},
            {"to": "date", "column": "d", "into": "day", "formats": ["%d.%m.%Y"]}]  # fmt: skip
     table = texts(c=["1,5", "12 kg", "7", None], d=["31.12.2020", "", None, "1.1.2021"])
-    found = made(convert(*how), one=table)
+    found = made_by(convert(*how), one=table)
     assert found.rows.column("c").to_pylist() == [None, None, 7, None]
     assert found.rows.column("day").to_pylist()[::3] == [
         datetime.date(2020, 12, 31), datetime.date(2021, 1, 1)]  # fmt: skip
@@ -147,11 +131,11 @@ def test_cells_that_are_not_converted_are_told():
 def test_units_of_each_row_become_one_unit():
     table = pa.table({"w": [1.0, 2.0, 3.0], "unit": ["kg", "LB", "stone"]})
     how = {"to": "unit", "column": "w", "into": "kg", "unit_column": "unit", "into_unit": "kg"}
-    found = made(convert(how), one=table)
+    found = made_by(convert(how), one=table)
     assert found.rows.column("kg").to_pylist() == pytest.approx([1.0, 0.90718474, None])
     assert "'3.0 stone'" in findings(found)["not converted"][1]
     how = {"to": "unit", "column": "t", "unit": "f", "into_unit": "c"}
-    found = made(convert(how), one=pa.table({"t": [212.0, 32.0]}))
+    found = made_by(convert(how), one=pa.table({"t": [212.0, 32.0]}))
     assert found.rows.column("t").to_pylist() == pytest.approx([100, 0])
 
 
@@ -162,10 +146,10 @@ def test_currencies_are_converted_by_rates_that_must_be_one_a_day():
     how = {"to": "currency", "column": "p", "into": "eur", "rates": "rates", "rate": "eur",
            "rates_currency": "code", "currency_column": "cur"}  # fmt: skip
     dated = {**how, "rates_date": "on", "date_column": "day"}
-    found = made(convert(dated), prices=prices, rates=rates)
+    found = made_by(convert(dated), prices=prices, rates=rates)
     assert found.rows.column("eur").to_pylist() == [9.0, None]
     assert "'JPY / d1'" in findings(found)["join unmatched"][1]
-    told = findings(made(convert(how), prices=prices, rates=rates))
+    told = findings(made_by(convert(how), prices=prices, rates=rates))
     assert told["join multiplies"][0] == "error"
 
 
@@ -174,10 +158,10 @@ def test_values_become_columns_and_columns_values():
         {"shop": ["a", "a", "b", "a"], "q": ["q1", "q2", "q1", "q9"], "n": [1, 2, 3, 4]}
     )
     how = {"rows": ["shop"], "column": "q", "value": "n", "values": ["q1", "q2"]}
-    found = made({"operator": "pivot", "options": how}, long=long)
+    found = made_by({"operator": "pivot", "options": how}, long=long)
     assert rows(found) == [("a", 1, 2), ("b", 3, None)]
     assert "there is no column, such as 'q9'" in findings(found)["pivot leaves out"][1]
-    back = made({"operator": "unpivot", "options": {"keep": ["shop"]}}, wide=found.rows)
+    back = made_by({"operator": "unpivot", "options": {"keep": ["shop"]}}, wide=found.rows)
     assert rows(back) == [("a", "q1", 1), ("a", "q2", 2), ("b", "q1", 3)]
 
 
@@ -185,9 +169,9 @@ def test_values_become_columns_and_columns_values():
 def test_a_cell_of_several_values_is_an_error_unless_it_is_said_what_becomes_of_them():
     twice = pa.table({"shop": ["a", "a"], "q": ["q1", "q1"], "n": [1, 2]})
     how = {"rows": ["shop"], "column": "q", "value": "n"}
-    told = findings(made({"operator": "pivot", "options": how}, twice=twice))
+    told = findings(made_by({"operator": "pivot", "options": how}, twice=twice))
     assert told["pivot loses"][0] == "error"
-    found = made({"operator": "pivot", "options": {**how, "aggregate": "sum"}}, twice=twice)
+    found = made_by({"operator": "pivot", "options": {**how, "aggregate": "sum"}}, twice=twice)
     assert rows(found) == [("a", 3)]
 
 
@@ -213,7 +197,7 @@ BAD = [
 @pytest.mark.parametrize(("step", "said"), BAD)
 def test_a_step_that_fails_says_why_and_what_it_reads(step, said):
     with pytest.raises(StepFailedError, match=re.escape(said)) as caught:
-        made(step, orders=ORDERS, shops=SHOPS)
+        made_by(step, orders=ORDERS, shops=SHOPS)
     assert (caught.value.table, caught.value.step) == ("t", "t")
     assert "orders (id BIGINT, shop VARCHAR, n BIGINT); shops (code VARCHAR" in str(caught.value)
 
@@ -222,20 +206,20 @@ def test_a_step_that_fails_says_why_and_what_it_reads(step, said):
 def test_wide_tables_are_within_the_guards_bounds():
     wide = pa.table({"id": [1, 2], **{f"in {1820 + at}": [at, None] for at in range(200)}})
     step = {"operator": "unpivot", "options": {"keep": ["id"], "name": "of", "value": "n"}}
-    long = made(step, wide=wide).rows
+    long = made_by(step, wide=wide).rows
     assert long.num_rows == 200
     how = {"rows": ["id"], "column": "of", "value": "n", "aggregate": "only"}
     few = long.slice(0, 150)
-    found = made({"operator": "pivot", "options": how}, long=few)
+    found = made_by({"operator": "pivot", "options": how}, long=few)
     assert found.rows.num_columns == 151
     with pytest.raises(StepFailedError, match="more than 150 columns would come of it"):
-        made({"operator": "pivot", "options": how}, long=long)
+        made_by({"operator": "pivot", "options": how}, long=long)
 
 
 def test_more_rows_than_a_step_may_make_are_an_error():
     step = {"operator": "sql", "code": "SELECT a.id FROM orders a JOIN orders b ON a.n + b.n > 0"}
     with pytest.raises(PneumaError, match="more than 8 rows"):
-        made(step, MakeBounds(rows=8), orders=ORDERS)
+        made_by(step, MakeBounds(rows=8), orders=ORDERS)
 
 
 def test_operators_are_described_for_prompts():
@@ -250,19 +234,21 @@ def test_columns_of_a_join_have_a_table():
     step = join()
     step["options"]["columns"] = {"x": "orders"}
     with pytest.raises(StepFailedError, match="is no `table"):
-        made(step, orders=ORDERS, shops=SHOPS)
+        made_by(step, orders=ORDERS, shops=SHOPS)
 
 
 def test_integers_that_a_double_does_not_tell_apart_are_told_apart_from_texts():
     ids = pa.table({"shop": [2**53 + 1, 2**53, 7]})
-    found = made(join(), orders=ids, shops=texts(code=[str(2**53), "007"], city=["Rome", "Oslo"]))
+    found = made_by(
+        join(), orders=ids, shops=texts(code=[str(2**53), "007"], city=["Rome", "Oslo"])
+    )
     cities = dict(found.rows.select(["shop", "city"]).to_pylist()[at].values() for at in range(3))
     assert cities == {2**53 + 1: None, 2**53: "Rome", 7: "Oslo"}
 
 
 def test_capitals_of_names_do_not_make_two_columns_of_one():
     step = {"operator": "union", "options": {"member": "year"}}
-    found = made(step, a=texts(Country=["Rome"]), b=texts(country=["Oslo"]))
+    found = made_by(step, a=texts(Country=["Rome"]), b=texts(country=["Oslo"]))
     assert rows(found) == [("Oslo", "b"), ("Rome", "a")]
     assert found.rows.schema.names == ["Country", "year"]
     assert "columns differ" not in findings(found)
