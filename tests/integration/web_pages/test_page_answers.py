@@ -79,14 +79,10 @@ def test_rows_are_exported(answering):
     ]
 
 
-@pytest.mark.parametrize(
-    ("cell", "written"),
-    [("=1+1", "'=1+1"), ("@sum", "'@sum"), ("-5", "-5"), ("+4.5", "+4.5"), ("a=b", "a=b")],
-)
-def test_no_cell_of_an_export_is_a_formula(answering, cell, written):
-    given = {"sql": f"SELECT '{cell}' AS one FROM rain LIMIT 1", "tables": ["lake/climate/rain"]}
+def test_no_cell_of_an_export_is_a_formula(answering):
+    given = {"sql": "SELECT '=1+1' AS one FROM rain LIMIT 1", "tables": ["lake/climate/rain"]}
     text = httpx.post(f"{answering}/answer/export", data={**given, "format": "csv"}).text
-    assert list(csv.reader(io.StringIO(text)))[1] == [written]
+    assert text.splitlines()[1] == "'=1+1"
 
 
 def test_without_a_model_rows_are_shown_that_the_question_names(browser, site):

@@ -55,6 +55,7 @@ def test_no_door_tells_the_name_of_a_hidden_column(workspace):
     assert "guest" not in run("describe", SALES)
 
 
+@pytest.mark.parametrize("workspace", ["deployment"], indirect=True)
 @pytest.mark.parametrize("attempts", [1, 3])
 def test_status_tells_which_attempt_failed(workspace, attempts):
     store = workspace.store

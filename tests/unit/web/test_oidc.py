@@ -8,6 +8,7 @@ import pytest
 from joserfc.jwk import RSAKey
 
 from pneuma_assets.core.config.web import OidcConfig, WebConfig
+from pneuma_assets.web import oidc
 from tests.support.oidc_provider import CLIENT, CLIENT_SECRET, running_provider
 from tests.support.served_home import client_of, guarded_app
 
@@ -28,11 +29,10 @@ def as_it_was(provider):
 
 
 def app_of(deployment, provider, per_minute=1200, **more):
-    oidc = OidcConfig(
-        issuer=provider.issuer, client_id=CLIENT, client_secret_env="CLIENT_SECRET", **more
-    )
     web = WebConfig(
-        oidc=oidc,
+        oidc=OidcConfig(
+            issuer=provider.issuer, client_id=CLIENT, client_secret_env="CLIENT_SECRET", **more
+        ),
         base_url=BASE,
         editors=("editors",),
         operators=("operators",),
@@ -41,10 +41,17 @@ def app_of(deployment, provider, per_minute=1200, **more):
     return guarded_app(deployment, web, {"CLIENT_SECRET": CLIENT_SECRET})
 
 
-@pytest.fixture
-def client(deployment, provider):
+@pytest.fixture(scope="module")
+def opened(deployment, provider):
     with client_of(app_of(deployment, provider)) as one:
         yield one
+
+
+@pytest.fixture
+def client(opened):
+    """Somebody whose browser knows nothing of this server."""
+    opened.cookies.clear()
+    return opened
 
 
 def status_of(client, token) -> int:
@@ -133,8 +140,6 @@ def test_groups_are_the_names_under_which_tables_let_in(client, provider):
 
 
 def test_a_new_key_of_the_provider_is_looked_for_seldom(client, provider, monkeypatch):
-    from pneuma_assets.web import oidc
-
     assert status_of(client, provider.token()) == 200
     provider.keys["new"] = RSAKey.generate_key(2048, {"kid": "new", "use": "sig"})
     try:
@@ -148,17 +153,16 @@ def test_a_new_key_of_the_provider_is_looked_for_seldom(client, provider, monkey
 
 
 def test_a_provider_may_give_a_new_key_the_id_of_an_old_one(client, provider, monkeypatch):
-    from pneuma_assets.web import oidc
-
+    monkeypatch.setattr(oidc, "_LEAST_BETWEEN", 0.0)
     assert status_of(client, provider.token()) == 200
     old = provider.keys["one"]
     provider.keys["one"] = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})
     try:
-        monkeypatch.setattr(oidc, "_LEAST_BETWEEN", 0.0)
         assert status_of(client, provider.token()) == 200
         assert status_of(client, provider.token(key=old)) == 401
     finally:
         provider.keys["one"] = old
+    assert status_of(client, provider.token()) == 200
 
 
 def test_logins_that_come_back_are_counted(deployment, provider):
@@ -208,8 +212,5 @@ def test_an_answer_for_another_login_is_refused(client, provider):
     assert signed_in(client, provider).status_code == 403
 
 
-@pytest.mark.parametrize(
-    "there", ["//evil.example", "https://evil.example", "/\\evil", "x", "/a\nb"]
-)
-def test_a_login_leads_to_this_server_alone(client, provider, there):
-    assert signed_in(client, provider, there).headers["location"] == "/"
+def test_a_login_leads_to_this_server_alone(client, provider):
+    assert signed_in(client, provider, "//evil.example").headers["location"] == "/"
