@@ -10,7 +10,7 @@ from pneuma_assets.core.answers.results import Outcome, TableAnswer
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.web.export import exported
 from pneuma_assets.web.pages.charts import chart_of
-from pneuma_assets.web.pages.page import Page, ThePage
+from pneuma_assets.web.pages.page import Lines, Page, ThePage
 from pneuma_assets.web.pages.search import TABS, Search
 from pneuma_assets.web.pool import AnswerRoute
 from pneuma_assets.web.problems import problem_of
@@ -25,7 +25,7 @@ HEADINGS = {
     Outcome.NO_ROWS: "No rows found",
 }
 
-Statement = Annotated[str, Form(min_length=1, max_length=20_000)]
+Statement = Annotated[str, Form(min_length=1, max_length=20_000), Lines]
 Tables = Annotated[list[Annotated[str, Form(max_length=2_000)]], Form(min_length=1, max_length=20)]
 Question = Annotated[str, Form(max_length=10_000)]
 
@@ -50,7 +50,7 @@ def run_page(
 ) -> HTMLResponse:
     """Run a statement that somebody edited, through the guard that a model's passes."""
     try:
-        one = replace(page.desk.run_sql(sql, tables, where=page.where), sql=sql)
+        one = replace(page.desk.run_sql(sql, tables, where=page.where), sql=sql, made_by="you")
         chart, problem, heading = chart_of(one.columns, one.rows), None, "Your statement"
     except PneumaError as error:
         one = TableAnswer(tuple(tables), sql, "", (), (), more=False, read=(), made_by="you")

@@ -15,7 +15,7 @@ from pneuma_assets.core.seek.state import difference
 from pneuma_assets.core.service.work_pool import WorkPool
 from pneuma_assets.core.store.conversations import SavedEvent
 from pneuma_assets.web.pages.conversations import Id, back_to, show, tried
-from pneuma_assets.web.pages.page import Page, ThePage
+from pneuma_assets.web.pages.page import Lines, Page, ThePage
 from pneuma_assets.web.pool import AnswerRoute, PooledRoute
 from pneuma_assets.web.problems import RefusedError, problem_of
 
@@ -30,12 +30,12 @@ _PATIENCE = 1.5
 _TURNS: set[asyncio.Task[Any]] = set()
 """Turns that go on, so that none is collected as garbage meanwhile."""
 
-Text = Annotated[str, Form(max_length=10_000)]
+Text = Annotated[str, Form(max_length=10_000), Lines]
 Act = Literal["undo", "accept", "cancel", "grant"]
 
 
 @router.post("")
-async def begin(page: ThePage, need: Annotated[str, Form(max_length=10_000)] = "") -> Response:
+async def begin(page: ThePage, need: Text = "") -> Response:
     """Begin a conversation, with the first words or with nothing."""
     pool: WorkPool = page.request.app.state.asking
     begun = await pool.run(lambda: page.desk.seek.start(page.asker), page.asker.name)
@@ -109,10 +109,10 @@ def query(
     page: ThePage,
     conversation_id: Id,
     name: Annotated[str, Form(max_length=100)],
-    sql: Annotated[str, Form(min_length=1, max_length=20_000)],
+    sql: Annotated[str, Form(min_length=1, max_length=20_000), Lines],
 ) -> Response:
     """Put another statement in the place of a query's, and run Q."""
-    seek, sql = page.desk.seek, sql.replace("\r\n", "\n")
+    seek = page.desk.seek
 
     def edit_and_run() -> None:
         state = seek.get(conversation_id, page.asker).state
@@ -139,7 +139,7 @@ def edit(
     page: ThePage,
     conversation_id: Id,
     version: Annotated[int, Form(ge=0)],
-    state: Annotated[str, Form(max_length=1_000_000)] = "",
+    state: Annotated[str, Form(max_length=1_000_000), Lines] = "",
 ) -> Response:
     """Put what a person wrote in the place of the state that they saw; nothing of it is lost."""
 

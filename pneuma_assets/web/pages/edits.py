@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Form
 from fastapi.responses import RedirectResponse
 
 from pneuma_assets.web.dependencies import editor
-from pneuma_assets.web.pages.page import ThePage, go_back
+from pneuma_assets.web.pages.page import Lines, ThePage, go_back
 from pneuma_assets.web.pool import PooledRoute
 
 router = APIRouter(
@@ -49,7 +49,7 @@ def document(
     table_id: Name,
     name: Name,
     action: Annotated[Literal["add", "remove"], Form()],
-    text: Annotated[str, Form(max_length=200_000)] = "",
+    text: Annotated[str, Form(max_length=200_000), Lines] = "",
     back: Back = "/",
 ) -> RedirectResponse:
     """Add a text about a table, or remove one that was added."""
@@ -89,7 +89,7 @@ def answer(
     question: Annotated[str, Form(max_length=10_000)],
     tables: Names,
     verdict: Annotated[Literal["right", "wrong"], Form()],
-    sql: Annotated[str, Form(max_length=20_000)] = "",
+    sql: Annotated[str, Form(max_length=20_000), Lines] = "",
     back: Back = "/",
 ) -> RedirectResponse:
     """Say that tables, or a statement, answer a question, or that they do not."""

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import AfterValidator
 from starlette.background import BackgroundTask
 
 from pneuma_assets.core.access import Asker
@@ -22,6 +23,9 @@ from pneuma_assets.web.login import own_path
 from pneuma_assets.web.pages.rendering import render
 
 STATIC = Path(__file__).parents[1] / "static"
+
+Lines = AfterValidator(lambda text: text.replace("\r\n", "\n"))
+"""Of a form's field: browsers end its lines otherwise than files and statements do."""
 
 DONE: Mapping[str, str] = {
     "described": "Your description stands. It is searched after the next indexing run.",

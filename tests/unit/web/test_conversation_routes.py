@@ -146,6 +146,18 @@ def test_what_was_not_made_as_it_is_now_is_not_accepted(client, begun):
     done(client.post(f"{begun}/acts/accept"))
 
 
+def test_lines_of_a_form_end_as_lines_do_elsewhere(client, begun):
+    sql = {"sql": "SELECT river,\r\nlength\r\nFROM rivers", "tables": "open/nature/rivers"}
+    page = client.post("/answer/run", data=sql)
+    assert page.status_code == 200
+    assert "SELECT river,\nlength\nFROM rivers</textarea>" in page.text
+    here = f"/seek/{begun.rpartition('/')[2]}"
+    page = client.post(f"{here}/say", data={"text": "Rivers,\r\nby length"})
+    assert "Rivers,\nby length</p>" in page.text
+    page = client.post(f"{here}/state", data={"version": 9, "state": "{\r\n}"})
+    assert not {"\r", "\ufffd"} & set(page.text)
+
+
 @pytest.mark.parametrize("form", ["rename", "say"])
 def test_an_empty_form_is_refused_in_plain_words_on_its_page(client, begun, form):
     answer = client.post(f"/seek/{begun.rpartition('/')[2]}/{form}", data={"title": "", "text": ""})
