@@ -5,6 +5,8 @@ Run `pneuma-assets --home .demo/home serve`, and beside it
 """
 
 import argparse
+import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +21,14 @@ STATEMENT = """SELECT year, lifeExp
 FROM gapminder
 WHERE country = 'Afghanistan'
 ORDER BY year"""
+
+NEED = "water of the Nile and sunspots in each year"
+SEEK = Path(__file__).parents[2] / "docs" / "seek.md"
+ORIGINS = {
+    "year": ("nile", "year"),
+    "volume": ("nile", "volume"),
+    "spots": ("sunspots", "SUNACTIVITY"),
+}
 
 
 def show(address: str) -> Callable[[Page], object]:
@@ -35,7 +45,25 @@ def run_statement(page: Page) -> None:
     page.wait_for_url("**/answer/run")
 
 
+def converse(page: Page) -> None:
+    """Have the conversation of `docs/seek.md`, with the origin of each column."""
+    state = json.loads(re.findall(r"```json\n(.*?)```", SEEK.read_text("utf-8"), re.DOTALL)[0])
+    for column in state["tables"][0]["columns"]:
+        source, name = ORIGINS[column["name"]]
+        column["origins"] = [{"source": source, "columns": [name]}]
+    page.goto("/seek")
+    page.get_by_label("What do you need?").fill(NEED)
+    page.get_by_role("button", name="Begin", exact=True).click()
+    page.get_by_text("Edit the state").click()
+    page.get_by_label("The state as JSON").fill(json.dumps(state))
+    page.get_by_role("button", name="Save the state").click()
+    page.get_by_role("button", name="Confirm the plan and make it").click()
+    page.get_by_role("group", name="Result of by_activity").wait_for()
+    page.get_by_label("What was said").evaluate("one => one.scrollTo(0, -one.scrollHeight)")
+
+
 PICTURES: dict[str, tuple[Callable[[Page], object], dict[str, Any]]] = {
+    "seek": (converse, {"viewport": {"width": 1280, "height": 960}}),
     "web-search": (show(SEARCH), {}),
     "web-table": (show(TABLE), {}),
     "web-answer": (run_statement, {"viewport": {"width": 1180, "height": 1120}}),
