@@ -170,7 +170,10 @@ def _given(cells: Iterable[object]) -> list[str]:
     and `NA` the last is Namibia's.
     """
     texts = [str(cell) for cell in cells if cell is not None and str(cell).strip()]
-    shapes = {_shape(text) for text in texts if text.casefold() not in _NO_VALUES}
+    sure = [text for text in texts if text.casefold() not in _NO_VALUES]
+    if len(sure) == len(texts):
+        return texts
+    shapes = set(map(_shape, sure))
     return [text for text in texts if text.casefold() not in _NO_VALUES or shapes == {_shape(text)}]
 
 
