@@ -102,14 +102,15 @@ def field_entries(evidence: TableTerms, analyzer: Analyzer) -> Iterator[FieldEnt
     rows = [[cell for cell in row if cell] for row in evidence.rows]
     cells = [*chain.from_iterable(rows), *evidence.cells]
     headers = analyzer.terms(spaced(*evidence.columns, evidence.spelled_columns))
-    of_rows = [analyzer.terms("\n".join(row)) for row in rows]
-    loose = analyzer.terms("\n".join(evidence.cells))
+    of_cells = {cell: analyzer.terms(cell) for cell in cells}
+    of_rows = [[term for cell in row for term in of_cells[cell]] for row in rows]
+    loose = (term for cell in evidence.cells for term in of_cells[cell])
     single = {
         Field.NAMES: _name_terms(evidence, analyzer),
         Field.GRAMS: _typed_terms(evidence),
         Field.VALUES: [*chain.from_iterable(of_rows), *loose, *headers],
-        Field.CELLS: list(dict.fromkeys(filter(None, map(cell_term, cells)))),
-        Field.PAIRS: [pair for cell in cells for pair in _pairs(analyzer.terms(cell))],
+        Field.CELLS: list(dict.fromkeys(filter(None, map(cell_term, of_cells)))),
+        Field.PAIRS: [pair for cell in cells for pair in _pairs(of_cells[cell])],
         Field.HEADERS: _header_terms(evidence, analyzer),
     }
     yield from (FieldEntry(field, terms[:MAX_TERMS]) for field, terms in single.items() if terms)
