@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from sqlalchemy import Row, and_, delete, insert, select, update
+from sqlalchemy import Row, and_, bindparam, delete, insert, select, update
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import StorePart
@@ -37,6 +37,7 @@ BEAT_S = LEASE_S / 4
 REQUEST_LOCK_S = 45.0
 """How long a run may take to show among Dagster's after it was asked for."""
 
+_READING = update(runs).where(runs.c.run_id == bindparam("of")).values(reading=bindparam("table"))
 _REQUESTED = "asked for a run"
 _SAME_S = 2.0
 """Two readings of when a process began differ by less; another of the same number began later."""
@@ -147,8 +148,7 @@ class Runs(StorePart):
     def reading(self, run_id: str, table_id: str | None) -> None:
         """Note which table a run is about to read, so that one that kills it can be told."""
         with self._db.write() as connection:
-            mine = update(runs).where(runs.c.run_id == run_id)
-            connection.execute(mine.values(reading=table_id))
+            connection.execute(_READING, {"of": run_id, "table": table_id})
 
     def record(self, run_id: str, record: StageRecord) -> None:
         """Save what a stage did."""
