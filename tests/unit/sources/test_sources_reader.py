@@ -26,7 +26,7 @@ from pneuma_assets.core.config.sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.pipeline.list import list_sources
-from pneuma_assets.core.sources.base import Listing
+from pneuma_assets.core.sources.base import Listing, Statement
 from pneuma_assets.core.sources.isolation import reader
 from pneuma_assets.core.sources.isolation import source as isolation
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
@@ -140,11 +140,19 @@ def test_a_reader_that_is_not_understood_did_not_crash(source, monkeypatch):
     assert "memory" not in str(caught.value)
 
 
-def test_what_keeps_a_source_from_being_opened_is_said_as_it_is():
-    config = SqlSourceConfig(name="shop", url="sqlite:///shop.db", password_env="SHOP")
+@pytest.mark.parametrize(
+    "ask",
+    [
+        IsolatedSource.list_tables,
+        lambda shop: shop.run_statement(Statement("SELECT 1", (), 1, 1, 1)),
+    ],
+    ids=["list", "statement"],
+)
+def test_what_keeps_a_source_from_being_opened_is_said_as_it_is(ask):
+    config = SqlSourceConfig(name="shop", url="postgresql://host/shop", password_env="SHOP")
     with closing(IsolatedSource(config, {}, LimitsConfig())) as source:
         with pytest.raises(SourceError, match="variable SHOP is not set") as caught:
-            source.list_tables()
+            ask(source)
         assert "crashed" not in str(caught.value)
 
 

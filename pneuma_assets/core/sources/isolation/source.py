@@ -131,11 +131,13 @@ class IsolatedSource(Source):
         """
         if self.statement_dialect is None:
             return super().run_statement(statement)
+        kind: type[PneumaError] = SourceError
         try:
             with self._lent(statement.sql) as reader:
+                kind = SqlStoppedError
                 (rows,) = reader.ask("run_statement", statement)
         except ReaderError as error:
-            raise SqlStoppedError(f"source {self.name!r} does not run it: {error}") from error
+            raise kind(f"source {self.name!r} does not run it: {error}") from error
         found: StatementRows = rows
         return found
 
