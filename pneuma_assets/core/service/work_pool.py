@@ -18,6 +18,7 @@ from pneuma_assets.core.errors import BusyError, TooSlowError
 T = TypeVar("T")
 
 _WAITING_PER_THREAD = 16
+_BUSY = "Too many ask at once; ask again."
 
 
 class _Asker:
@@ -48,12 +49,12 @@ class WorkPool(Closing):
         """Return what the work returns, for who asks, by name.
 
         Raises:
-            BusyError: Too much is waiting; `TooSlowError`: it took too long.
+            BusyError: Too much is waiting; `TooSlowError`: it took too long, and may go on.
         """
         mine = self._askers.setdefault(asker, _Asker(self._of_one))
         places = 1 + _WAITING_PER_THREAD
         if self._requests >= self._most * places or mine.requests >= self._of_one * places:
-            raise BusyError("Too many ask at once; ask again.")
+            raise BusyError(_BUSY)
         self._requests, mine.requests = self._requests + 1, mine.requests + 1
         begun = None
         try:
@@ -66,6 +67,8 @@ class WorkPool(Closing):
         except TimeoutError as error:
             if not bound.expired():
                 raise
+            if begun is None or begun.cancel():
+                raise BusyError(_BUSY) from error
             raise TooSlowError("This took too long and was given up; ask for less.") from error
         finally:
             if begun is not None:
