@@ -18,11 +18,14 @@ from typer.testing import CliRunner
 
 from pneuma_assets import IndexFilter, QueryError, open_workspace
 from pneuma_assets.cli.app import app
+from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.results import CellAnswer, Outcome
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
-from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.errors import ConfigError, TableReadError
 from pneuma_assets.core.service import answer_sources
+from pneuma_assets.core.service.answer import _Told
 from pneuma_assets.core.service.answer_sources import AnswerSources
+from pneuma_assets.core.service.degradation import Missing
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import TableRef, TableTerms
 from pneuma_assets.resources.build import build_resources
@@ -293,6 +296,18 @@ def test_a_table_that_has_changed_or_left_since_is_named_with_what_to_do(tmp_pat
     (problem,) = answered(file).problems
     assert "if it has changed since it was indexed, index it again" in problem.cause
     with AnswerSources(loaded, {}) as sources:
+        tables = list(
+            sources.tables(dict.fromkeys(["lake/cats", "lake/people"], TableTerms())).values()
+        )
+        both = checked(
+            "SELECT name, cat FROM people JOIN cats ON name = cat",
+            [one.read for one in tables],
+            "duckdb",
+            9,
+        )
+        with pytest.raises(TableReadError):
+            _Told(sources, missing := Missing(loaded, sees_all=True)).run(both, tables)
+        assert [one.effect for one in missing.parts] == ["no rows of lake/people are read"]
         assert sources.changed(["lake/people", "lake/cats"]) == set()
         listed_anew(loaded)
         assert sources.changed(["lake/people", "lake/cats", "lake/none"]) == {"lake/people"}

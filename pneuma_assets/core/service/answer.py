@@ -119,9 +119,11 @@ class _Told:
         except (AccessRefusedError, TableChangedError):
             raise
         except (SourceError, TableReadError) as error:
-            error.args = (self.missing.cause(str(error)),)
-            named = {one.name for one in statement.tables}
-            for table_id in sorted(one.table_id for one in tables if one.read.name in named):
+            named, why = {one.name for one in statement.tables}, str(error)
+            read = [one for one in tables if one.read.name in named]
+            failed = [one for one in read if one.ref.location in why] or read
+            error.args = (self.missing.cause(why),)
+            for table_id in sorted(one.table_id for one in failed):
                 effect = f"no rows of {table_id} are read"
                 self.missing.add(Part.SOURCE, source_of(table_id), str(error), effect)
             raise
