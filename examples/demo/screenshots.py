@@ -53,7 +53,7 @@ def converse(page: Page) -> None:
         column["origins"] = [{"source": source, "columns": [name]}]
     page.goto("/seek")
     page.get_by_label("What do you need?").fill(NEED)
-    page.get_by_role("button", name="Begin", exact=True).click()
+    page.get_by_role("button", name="Start", exact=True).click()
     page.get_by_text("Edit the state").click()
     page.get_by_label("The state as JSON").fill(json.dumps(state))
     page.get_by_role("button", name="Save the state").click()

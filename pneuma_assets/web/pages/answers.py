@@ -1,4 +1,4 @@
-"""Answers in cells: the statement can be edited, run again, and its rows taken along."""
+"""Answers in cells: the statement can be edited, run again, and its rows exported."""
 
 from dataclasses import replace
 from typing import Annotated, Any, Literal

@@ -1,4 +1,4 @@
-"""Files of a conversation: those that a person adds, and those that they take along."""
+"""Files of a conversation: those that a person adds, and those that they download."""
 
 from typing import Annotated, Literal
 

@@ -39,7 +39,7 @@ DONE: Mapping[str, str] = {
     "wrong": "Thank you. This answer is noted as wrong.",
     "forgotten": "The answer is forgotten.",
     "conversation-deleted": "The conversation is deleted, with its files and rows.",
-    "accepted": "You accepted this state. It is ready to be taken along.",
+    "accepted": "You accepted this state. It is ready to be downloaded or saved.",
 }
 """What is said after a form was sent, by the word that the address carries."""
 

@@ -59,7 +59,7 @@ def save(page, text: str) -> None:
 def begin(page, need: str) -> str:
     page.goto("/seek")
     page.get_by_label("What do you need?").fill(need)
-    page.get_by_role("button", name="Begin", exact=True).click()
+    page.get_by_role("button", name="Start", exact=True).click()
     page.wait_for_url("**/seek/*")
     return page.url
 
@@ -119,7 +119,7 @@ def test_from_a_file_that_is_too_large_one_goes_back_to_what_one_wrote(page, tmp
     file = tmp_path / "large.csv"
     file.write_bytes(b"a\n" * 500_001)
     page.goto("/seek")
-    page.get_by_role("button", name="Begin with an empty state").click()
+    page.get_by_role("button", name="Start with an empty state").click()
     page.wait_for_url("**/seek/*")
     here = page.url
     page.get_by_label("What do you need?").fill("rain of all stations")
