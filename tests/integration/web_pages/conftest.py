@@ -23,7 +23,7 @@ def site(words, made_site):
         yield address
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser():
     with browsing() as one:
         yield one
