@@ -21,7 +21,7 @@ from pneuma_assets.cli.app import app
 from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.results import CellAnswer, Outcome
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
-from pneuma_assets.core.errors import ConfigError, TableReadError
+from pneuma_assets.core.errors import AccessRefusedError, ConfigError, TableReadError
 from pneuma_assets.core.service import answer_sources
 from pneuma_assets.core.service.answer import _Told
 from pneuma_assets.core.service.answer_sources import AnswerSources
@@ -313,6 +313,18 @@ def test_a_table_that_has_changed_or_left_since_is_named_with_what_to_do(tmp_pat
         assert sources.changed(["lake/people", "lake/cats", "lake/none"]) == {"lake/people"}
     (problem,) = answered(file).problems
     assert f"lake/people {CHANGED}" in problem.cause
+
+
+def test_a_refusal_is_told_in_the_words_of_the_database_to_who_may_see_all_alone(tmp_path):
+    class Refusing:
+        def run(self, *_: object) -> None:
+            raise AccessRefusedError("shop.pay cannot be read: denied to 'reader'@'10.0.0.7'")
+
+    loaded = deploy(tmp_path, folder_source("lake"))
+    for sees_all in (True, False):
+        with pytest.raises(AccessRefusedError) as caught:
+            _Told(Refusing(), Missing(loaded, sees_all=sees_all)).run(None, ())  # type: ignore[arg-type]
+        assert ("10.0.0.7" in str(caught.value)) is sees_all
 
 
 def listed_anew(loaded: LoadedDeployment) -> None:

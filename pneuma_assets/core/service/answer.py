@@ -116,7 +116,10 @@ class _Told:
         """Return the rows of a checked statement, as `Runner` has it."""
         try:
             return self.sources.run(statement, tables)
-        except (AccessRefusedError, TableChangedError):
+        except TableChangedError:
+            raise
+        except AccessRefusedError as error:  # the source is there; its words name who reads it
+            error.args = (self.missing.cause(str(error)),)
             raise
         except (SourceError, TableReadError) as error:
             named, why = {one.name for one in statement.tables}, str(error)
