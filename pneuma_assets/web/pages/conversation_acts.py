@@ -156,9 +156,7 @@ def edit(
 
 
 @router.post("/{conversation_id}/confirm")
-def confirm(
-    page: ThePage, conversation_id: Id, text: Annotated[str, Form(max_length=1_000)]
-) -> Response:
+def confirm(page: ThePage, conversation_id: Id, text: Text) -> Response:
     """Confirm an assumption."""
     seek = page.desk.seek
 

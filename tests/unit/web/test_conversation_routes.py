@@ -156,6 +156,9 @@ def test_lines_of_a_form_end_as_lines_do_elsewhere(client, begun):
     assert "Rivers,\nby length</p>" in page.text
     page = client.post(f"{here}/state", data={"version": 9, "state": "{\r\n}"})
     assert not {"\r", "\ufffd"} & set(page.text)
+    done(client.put(f"{begun}/state", json={"assumptions": [{"text": "Long:\nabove 500 km"}]}))
+    client.post(f"{here}/confirm", data={"text": "Long:\r\nabove 500 km"})
+    assert done(client.get(begun))["state"]["assumptions"][0]["confirmed"]
 
 
 @pytest.mark.parametrize("form", ["rename", "say"])
