@@ -55,7 +55,6 @@ class TestStoreOfCsv(RemoteConformance):
     """Text is copied here."""
 
 
-@pytest.mark.slow
 class TestStoreOfParquet(RemoteConformance):
     """Columns are read by ranges."""
 

@@ -6,8 +6,12 @@ import pytest
 
 from pneuma_assets.core.sources.files.s3 import connect
 from pneuma_assets.core.sources.kinds.object_stores import S3SourceConfig
+from tests.conformance.sources.errors import ErrorsConformance
 from tests.conformance.sources.files import FileLake
+from tests.conformance.sources.listing import ListingConformance
+from tests.conformance.sources.profiles import ProfileConformance
 from tests.conformance.sources.suite import SourceConformance
+from tests.conformance.sources.support import Conformance
 
 pytestmark = pytest.mark.integration
 
@@ -39,8 +43,8 @@ class S3Lake(FileLake):
             return  # It has vanished before.
 
 
-class S3Conformance(SourceConformance):
-    extension = "csv"
+class InBucket(Conformance):
+    extension = "parquet"
     memory_is_its_own = False
 
     @pytest.fixture
@@ -51,12 +55,17 @@ class S3Conformance(SourceConformance):
         return "\n" not in name  # moto's server takes no such key
 
 
+class TestBucket(InBucket, ListingConformance, ProfileConformance, ErrorsConformance):
+    """What a bucket decides; how rows are read of what it gives, `test_remote` tells, too."""
+
+
 @pytest.mark.slow
-class TestBucketOfCsv(S3Conformance):
+class TestBucketOfCsv(InBucket, SourceConformance):
     """Text is downloaded."""
 
+    extension = "csv"
 
-class TestBucketOfParquet(S3Conformance):
+
+@pytest.mark.slow
+class TestBucketOfParquet(InBucket, SourceConformance):
     """Columns are read by ranges."""
-
-    extension = "parquet"

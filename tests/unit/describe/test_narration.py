@@ -85,6 +85,14 @@ def test_hostile_names_stay_inside_the_comment(columns, data):
         ("Sold day by day by the shop.", "Sold day by day by the shop."),
         ("Bell\x07 and\ttab.", "Bell and tab."),
         ("数据的列。", "数据的列。"),
+        (
+            "The approx. weight of the animal in lbs. as weighed by",
+            "The approx. weight of the animal in lbs. as weighed",
+        ),
+        ("The weight in lbs. The animal is wei", "The weight in lbs."),
+        ("The country, e.g. Italy or Spain. Others ar", "The country, e.g. Italy or Spain."),
+        ("Sure! The x column represents the ye", "The ye"),
+        ("The year\n\nIt is cu", "The year"),
     ],
 )
 def test_tidy(answer, expected):
@@ -114,23 +122,6 @@ def test_tidy(answer, expected):
 )
 def test_tidy_a_whole_answer(answer, expected):
     assert tidy(answer, whole=True) == expected
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        (
-            "The approx. weight of the animal in lbs. as weighed by",
-            "The approx. weight of the animal in lbs. as weighed",
-        ),
-        ("The weight in lbs. The animal is wei", "The weight in lbs."),
-        ("The country, e.g. Italy or Spain. Others ar", "The country, e.g. Italy or Spain."),
-        ("Sure! The x column represents the ye", "The ye"),
-        ("The year\n\nIt is cu", "The year"),
-    ],
-)
-def test_tidy_an_answer_that_was_cut_off(answer, expected):
-    assert tidy(answer) == expected
 
 
 @pytest.mark.parametrize(

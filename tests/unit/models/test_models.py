@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.config.models import PACKAGED_MODEL, ModelConfig
-from pneuma_assets.core.errors import ModelError, OutOfMemoryError
+from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.answers import said, yes_share
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
@@ -15,7 +15,6 @@ from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
 from pneuma_assets.core.models.language.transformers.prefixes import group_by_prefix
 from pneuma_assets.core.text.safe import harmless
-from tests.support.fake_model import FakeLanguageModel
 
 
 def table_prompts(schema, columns, length=4):
@@ -107,23 +106,6 @@ def test_harmless_text_cannot_leave_its_comment(text, limit):
     assert len(safe) <= limit
     for marker in ("*/", "/*", "\n", "<|im_end|>", "<|a|>", "[INST]"):
         assert marker not in safe
-
-
-def test_fake_model_proves_the_back_off():
-    model = FakeLanguageModel(max_batch=16, fits=3, answers_before_failure=1)
-    prompts = [f"Describe briefly what the c{n} column represents." for n in range(20)]
-    answers = list(model.generate(prompts, 20))
-    assert sorted(a.index for a in answers) == list(range(20))
-    assert all(f"Holds the c{a.index} of" in a.text for a in answers)
-    assert max(model.batches) == 16
-    assert model.batches[-1] <= 3
-    assert (model.calls, model.prompts) == (1, prompts)
-    assert list(model.sizer.history)[:3] == [16, 8, 4]
-
-
-def test_fake_model_that_fits_nothing():
-    with pytest.raises(OutOfMemoryError):
-        list(FakeLanguageModel(fits=0).generate(["x"], 5))
 
 
 @pytest.mark.parametrize(

@@ -43,10 +43,13 @@ def test_a_table_that_was_never_sampled_is_measured_from_now_on():
     assert verdict.drawn_anew == drawn()
 
 
-@pytest.mark.parametrize(("first", "anew"), [(0, False), (20, False), (21, True)])
-def test_updates_count(first, anew):
-    """The number of rows stays the same."""
-    verdict = judge(item(), table(100), drawn(), sketch(100, first), 0.2)
+@pytest.mark.parametrize(
+    ("first", "threshold", "anew"),
+    [(0, 0.2, False), (20, 0.2, False), (21, 0.2, True), (0, 0.0, True)],
+)
+def test_updates_count(first, threshold, anew):
+    """The number of rows stays the same; with a threshold of nothing every write draws anew."""
+    verdict = judge(item(), table(100), drawn(), sketch(100, first), threshold)
     assert verdict.anew == anew
     assert verdict.change == Change(first / 100, Measure.SKETCH)
 
@@ -59,10 +62,6 @@ def test_slow_drift_is_measured_from_when_rows_were_drawn():
     assert second.change.share == pytest.approx(0.21)
     third = judge(item(121), table(130), second.drawn_anew, sketch(130), 0.2)
     assert not third.anew
-
-
-def test_with_a_threshold_of_nothing_every_write_draws_anew():
-    assert judge(item(), table(100), drawn(), sketch(100), 0.0).anew
 
 
 def test_what_the_engine_counts_is_believed_while_it_only_grows():

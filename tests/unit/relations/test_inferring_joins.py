@@ -1,6 +1,7 @@
 """Foreign keys that nobody declared are told by names and cells."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -348,59 +349,46 @@ def test_a_column_of_several_counts_them_and_refers_to_none(one):
     assert not found(many, table("s/city", f"city {one}s", [("a", "1"), ("b", "1"), ("c", "3")]))
 
 
-def test_many_columns_take_time_by_their_number_not_its_square():
-    """Ten times the tables are looked at in the order of ten times the comparisons."""
-    calls: list[int] = []
+class Counted(JoinColumn):
+    """Counts the comparisons of all such columns."""
 
-    class Counted(JoinColumn):
-        def share_in(self, other: JoinColumn) -> float | None:
-            calls.append(1)
-            return super().share_in(other)
+    calls: ClassVar[list[int]] = []
 
-    def lake(tables: int) -> dict[str, list[JoinColumn]]:
-        empty = np.zeros(0, np.uint64)
-        return {
-            f"s/t{t}": [
-                Counted(f"s/t{t}", name, at, 10, empty, whole=False)
-                for at, name in enumerate(("id", f"t{(t * 7) % tables}_id", "created", "name"))
-            ]
-            for t in range(tables)
-        }
+    def share_in(self, other: JoinColumn) -> float | None:
+        self.calls.append(1)
+        return super().share_in(other)
 
+
+def counted(table_id: str, *names: str, declared: str = "") -> list[JoinColumn]:
+    """Return columns of which no cells are known."""
+    return [
+        Counted(table_id, name, at, 10, np.zeros(0, np.uint64), False, declared=name == declared)
+        for at, name in enumerate(names)
+    ]
+
+
+def own_keys(tables: int) -> dict[str, list[JoinColumn]]:
+    """Each table has a key of its own, and refers to another's."""
+    return {
+        f"s/t{t}": counted(f"s/t{t}", "id", f"t{(t * 7) % tables}_id", "created", "name")
+        for t in range(tables)
+    }
+
+
+def one_key(tables: int) -> dict[str, list[JoinColumn]]:
+    """Each table has the key of one name."""
+    columns = "order_id", "parent_order_id"
+    return {f"s/t{t}": counted(f"s/t{t}", *columns, declared="order_id") for t in range(tables)}
+
+
+@pytest.mark.parametrize(("lake", "few", "least"), [(own_keys, 200, 100), (one_key, 60, 60)])
+def test_ten_times_the_tables_take_ten_times_the_comparisons(lake, few, least):
     counts = []
-    for tables in (200, 2000):
-        calls.clear()
+    for tables in (few, 10 * few):
+        Counted.calls.clear()
         infer_joins(lake(tables))
-        counts.append(len(calls))
-    assert counts[0] > 100
-    assert counts[1] < 15 * counts[0]
-
-
-def test_a_key_of_very_many_tables_is_looked_through_by_no_column():
-    """Ten times the tables that each have the key of one name take ten times the comparisons."""
-    calls: list[int] = []
-
-    class Counted(JoinColumn):
-        def share_in(self, other: JoinColumn) -> float | None:
-            calls.append(1)
-            return super().share_in(other)
-
-    def tables(count: int) -> dict[str, list[JoinColumn]]:
-        empty = np.zeros(0, np.uint64)
-        return {
-            f"s/t{t}": [
-                Counted(f"s/t{t}", "order_id", 0, 10, empty, whole=False, declared=True),
-                Counted(f"s/t{t}", "parent_order_id", 1, 10, empty, whole=False),
-            ]
-            for t in range(count)
-        }
-
-    counts = []
-    for count in (60, 600):
-        calls.clear()
-        infer_joins(tables(count))
-        counts.append(len(calls))
-    assert counts[0] > 60
+        counts.append(len(Counted.calls))
+    assert counts[0] > least
     assert counts[1] < 15 * counts[0]
 
 
