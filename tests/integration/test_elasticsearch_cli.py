@@ -298,7 +298,8 @@ def test_an_address_of_another_server(machine, website, monkeypatch, status):
 
 def test_reindex_without_an_embedded_index_says_how_to_make_one(machine):
     machine.configure("embedded")
-    assert "run 'pneuma-assets index'" in machine.fails("reindex")
+    command = f"pneuma-assets --home {machine.home} --config {machine.file} index"
+    assert f"run '{command}'" in machine.fails("reindex")
 
 
 @pytest.mark.parametrize("engine", ["embedded", "elasticsearch"])

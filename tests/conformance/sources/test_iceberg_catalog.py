@@ -72,18 +72,10 @@ class TestIcebergCatalog(SourceConformance):
         yield lake
         lake.close()
 
-    @pytest.mark.parametrize(
-        ("patterns", "said"),
-        [
-            ({"include": ["m.*"]}, r"include matches none of the 2 tables, such as n\.a; did you"),
-            ({"exclude": ["n.*"]}, r"exclude leaves none of the 2 tables, such as n\.a; correct"),
-            ({"include": ["n.a"], "exclude": ["*a"]}, "exclude leaves none of the 2 tables"),
-        ],
-    )
-    def test_patterns_that_let_nothing_through_are_an_error(self, lake, patterns, said):
+    def test_patterns_that_let_nothing_through_are_an_error(self, lake):
+        """As `test_names_that_fit_nothing` tells for every source of databases."""
         lake.write("a", {"x": [1]})
-        lake.write("b", {"x": [1]})
-        source = lake.config.model_copy(update=patterns).open({})
-        with pytest.raises(SourceError, match=said):
+        source = lake.config.model_copy(update={"include": ["m.*"]}).open({})
+        with pytest.raises(SourceError, match=r"include matches none of the 1 table.* n\.a; did"):
             source.list_tables()
         source.close()

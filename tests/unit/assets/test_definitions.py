@@ -27,7 +27,7 @@ from pneuma_assets.core.store.documents import UserContext
 from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
 from pneuma_assets.definitions import build_definitions
-from tests.support.deployment_files import deploy
+from tests.support.deployment_files import deploy, folder_source
 from tests.support.sqlite_source import SQLiteSourceConfig
 
 GRAPH = {
@@ -73,8 +73,7 @@ def test_another_team_can_have_assets_and_resources_of_the_same_names(tmp_path, 
         """A likely name for anybody's tables."""
 
     theirs = dg.Definitions(assets=[raw_tables], resources=dict.fromkeys([*names, "query"], 1))
-    (tmp_path / "pneuma.yaml").write_text("dagster: {key_prefix: team/lake}\n")
-    other = load_deployment(tmp_path / "pneuma.yaml", environ={})
+    other = deploy(tmp_path, dagster={"key_prefix": "team/lake"})
     ours = build_definitions(loaded)
     merged = dg.Definitions.merge(ours, theirs).resolve_asset_graph()
     assert len(merged.get_all_asset_keys()) == len(GRAPH) + 1
@@ -83,11 +82,7 @@ def test_another_team_can_have_assets_and_resources_of_the_same_names(tmp_path, 
     assert {key.asset_key.path[:2] == ["team", "lake"] for key in graph.asset_check_keys} == {True}
 
 
-def with_sources(folder, *entries):
-    return deploy(folder, *entries)
-
-
-FOLDER = {"type": "folder", "name": "a", "path": "a"}
+FOLDER = folder_source("a", "a")
 S3 = {"type": "s3", "name": "b", "bucket": "bucket"}
 SQLITE = {"type": "sqlite", "name": "c", "path": "c.db"}
 
@@ -105,20 +100,20 @@ SQLITE = {"type": "sqlite", "name": "c", "path": "c.db"}
 def test_the_graph_shows_what_the_sources_are_read_with(tmp_path, monkeypatch, sources, shown):
     monkeypatch.setattr(source_kinds.KINDS, "known", {})
     source_kinds.register_source(SQLiteSourceConfig)
-    specs = build_definitions(with_sources(tmp_path, *sources)).resolve_all_asset_specs()
+    specs = build_definitions(deploy(tmp_path, *sources)).resolve_all_asset_specs()
     kinds = {spec.key.path[-1]: spec.kinds for spec in specs}
     assert kinds["raw_tables"] == kinds["sampled_rows"] == shown
 
 
 def test_more_technologies_than_dagster_shows_are_no_error(tmp_path, monkeypatch):
     monkeypatch.setattr(FolderSourceConfig, "technologies", frozenset("abcd"))
-    specs = build_definitions(with_sources(tmp_path, FOLDER)).resolve_all_asset_specs()
+    specs = build_definitions(deploy(tmp_path, FOLDER)).resolve_all_asset_specs()
     assert {"a", "b", "c"} in [spec.kinds for spec in specs]
 
 
 @pytest.mark.parametrize(("model", "shown"), [("m", {"llm"}), (None, {"python"})])
 def test_the_graph_shows_a_model_where_one_is_asked(tmp_path, model, shown):
-    loaded = with_sources(tmp_path, FOLDER)
+    loaded = deploy(tmp_path, FOLDER)
     narration = NarrationConfig.model_validate({"model": model})
     deployment = loaded.deployment.model_copy(update={"narration": narration})
     specs = build_definitions(replace(loaded, deployment=deployment)).resolve_all_asset_specs()
@@ -126,7 +121,7 @@ def test_the_graph_shows_a_model_where_one_is_asked(tmp_path, model, shown):
 
 
 def test_every_stage_has_code_version_group_and_kind(tmp_path):
-    for spec in build_definitions(with_sources(tmp_path, FOLDER)).resolve_all_asset_specs():
+    for spec in build_definitions(deploy(tmp_path, FOLDER)).resolve_all_asset_specs():
         assert spec.code_version
         assert spec.group_name == "pneuma"
         assert spec.kinds

@@ -5,7 +5,6 @@ import pytest
 from dagster._serdes import serialize_value
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
-from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.index.registry import (
     Credentials,
@@ -18,11 +17,12 @@ from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.index_run import run_indexing
 from pneuma_assets.resources.build import build_resources
+from tests.support.deployment_files import deploy, folder_source
 
 SECRET = "c2VjcmV0LXNlY3JldA"
 NOWHERE = "http://127.0.0.1:1"
-BY_KEY = "api_key_env: PNEUMA_TEST_SECRET"
-BY_PASSWORD = "username: eve, password_env: PNEUMA_TEST_SECRET"
+BY_KEY = {"api_key_env": "PNEUMA_TEST_SECRET"}
+BY_PASSWORD = {"username": "eve", "password_env": "PNEUMA_TEST_SECRET"}
 
 
 @pytest.fixture
@@ -30,17 +30,13 @@ def deployed(tmp_path, monkeypatch):
     """Return a deployment on Elasticsearch whose server nobody can reach."""
     monkeypatch.setattr(ElasticsearchConfig, "patience_seconds", 0.0)
 
-    def load(options: str = "", engine: str = "elasticsearch"):
+    def load(engine: str = "elasticsearch", **options: object):
         lake = tmp_path / "lake"
         lake.mkdir(exist_ok=True)
         (lake / "t.csv").write_text("a,b\n1,2\n")
-        (tmp_path / "pneuma.yaml").write_text(
-            "home: home\n"
-            "sources: [{type: folder, name: lake, path: lake}]\n"
-            f"index: {{engine: {engine}, elasticsearch: {{urls: ['{NOWHERE}'], "
-            f"{options}}}}}\n"
-        )
-        return load_deployment(tmp_path / "pneuma.yaml", environ={}, cwd=tmp_path)
+        server = {"urls": [NOWHERE], **options}
+        index = {"engine": engine, "elasticsearch": server}
+        return deploy(tmp_path, folder_source("lake"), index=index)
 
     return load
 
@@ -52,7 +48,7 @@ def secret(monkeypatch):
 
 @pytest.mark.parametrize("options", [BY_KEY, BY_PASSWORD])
 def test_secrets_stay_names_of_variables(deployed, secret, options):
-    loaded = deployed(options)
+    loaded = deployed(**options)
     definitions = build_definitions(loaded)
     job = definitions.resolve_job_def("pneuma_index_tables")
     kept = serialize_value(job.get_job_snapshot())  # what Dagster stores and the UI shows
@@ -63,7 +59,7 @@ def test_secrets_stay_names_of_variables(deployed, secret, options):
 
 @pytest.mark.parametrize("options", [BY_KEY, BY_PASSWORD])
 def test_a_run_reads_the_secret_and_never_shows_it(deployed, secret, options):
-    index = build_resources(deployed(options))["pneuma_index"]
+    index = build_resources(deployed(**options))["pneuma_index"]
     with index.process_config_and_initialize_cm() as ready:
         assert SECRET not in f"{ready!r} {ready} {ready.encoder!r}"
         with pytest.raises(SearchIndexError) as raised:
@@ -73,7 +69,7 @@ def test_a_run_reads_the_secret_and_never_shows_it(deployed, secret, options):
 
 @pytest.mark.parametrize("options", [BY_KEY, BY_PASSWORD])
 def test_a_failed_run_keeps_the_secret_out_of_its_events(deployed, secret, options):
-    job = build_definitions(deployed(options)).resolve_job_def("pneuma_index_tables")
+    job = build_definitions(deployed(**options)).resolve_job_def("pneuma_index_tables")
     with dg.DagsterInstance.ephemeral() as instance:
         result = job.execute_in_process(
             instance=instance,
@@ -88,7 +84,7 @@ def test_a_failed_run_keeps_the_secret_out_of_its_events(deployed, secret, optio
 
 
 def test_the_embedded_engine_needs_no_secret(deployed):
-    loaded = deployed(BY_KEY, engine="embedded")
+    loaded = deployed("embedded", **BY_KEY)
     assert index_credentials(loaded.deployment.index, {}) == Credentials()
     with Workspace(loaded, {}) as workspace:
         assert workspace.inspect_index() is None
@@ -110,7 +106,7 @@ def test_the_embedded_engine_needs_no_secret(deployed):
 )
 def test_a_variable_that_is_not_set_is_told(deployed, options, key, use):
     with (
-        Workspace(deployed(options), {}) as workspace,
+        Workspace(deployed(**options), {}) as workspace,
         pytest.raises(ConfigError, match=f"index.elasticsearch.{key}: .*PNEUMA_TEST_SECRET is not"),
     ):
         use(workspace)
@@ -119,7 +115,7 @@ def test_a_variable_that_is_not_set_is_told(deployed, options, key, use):
 def test_a_variable_that_is_not_set_is_told_before_a_run(deployed, monkeypatch):
     monkeypatch.delenv("PNEUMA_TEST_SECRET", raising=False)
     with pytest.raises(ConfigError, match=r"api_key_env: .*PNEUMA_TEST_SECRET is not set"):
-        run_indexing(deployed(BY_KEY))
+        run_indexing(deployed(**BY_KEY))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +138,7 @@ def test_one_engine_does_not_change_the_graph_of_the_next(deployed):
 
 
 def test_the_settings_reach_the_resource_whole(deployed):
-    loaded = deployed("name: other, shards: 3, replicas: 2, quantization: int8")
+    loaded = deployed(name="other", shards=3, replicas=2, quantization="int8")
     assert build_resources(loaded)["pneuma_index"].config == loaded.deployment.index
 
 
