@@ -1,7 +1,10 @@
 """Shared fixtures; unit tests may not use the network, so a stray call fails at once."""
 
 import logging
+import os
+import shutil
 import socket
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,8 +19,18 @@ pytest_plugins = [
 pytest.register_assert_rewrite("tests.conformance", "tests.support")
 
 
+MEMORY = Path("/dev/shm")
+MUCH_ROOM = 4 << 30
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Let no test fail because the machine is slow; without the slow ones, try fewer examples."""
+    """Let no test fail because the machine is slow; without the slow ones, try fewer examples.
+
+    Folders of tests lie in memory where there is room: a run of Dagster's waits for its disk some
+    thousand times, and longer than it computes.
+    """
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MUCH_ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     settings.register_profile(
         "any speed",
         deadline=None,
@@ -39,12 +52,23 @@ def instance():
         yield opened
 
 
+@pytest.fixture(scope="session")
+def _new_instance(tmp_path_factory):
+    """The folder of a Dagster instance in which nothing has happened yet: to make it takes long."""
+    import dagster as dg
+
+    folder = tmp_path_factory.mktemp("dagster")
+    with dg.DagsterInstance.local_temp(str(folder)) as opened:
+        opened.schedule_storage.all_instigator_state()  # else not all of it is made
+    return folder
+
+
 @pytest.fixture
-def kept_instance(tmp_path):
+def kept_instance(tmp_path, _new_instance):
     """A Dagster instance with a folder of its own, which other processes and ticks can open."""
     import dagster as dg
 
-    (tmp_path / "dagster").mkdir()
+    shutil.copytree(_new_instance, tmp_path / "dagster")
     with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
         yield opened
 

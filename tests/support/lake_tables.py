@@ -1,6 +1,7 @@
 """What tests of lake formats ask of a folder: its tables, their rows, and files out of reach."""
 
 import os
+import tempfile
 from pathlib import Path
 
 from pneuma_assets.core.sources.base import SampledRow
@@ -52,6 +53,14 @@ def files_below(folder: Path) -> set[str]:
         for above, _, names in os.walk(folder)
         for name in names
     }
+
+
+def let_others_enter(folder: Path) -> None:
+    """Open a folder of a test, and those around it that pytest has made, to every user."""
+    place = Path(os.environ.get("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir()))
+    for one in (folder, *folder.parents):
+        if place in one.parents:
+            one.chmod(0o755)
 
 
 def _sampled(source: FileSource, ref: TableRef) -> list[SampledRow]:

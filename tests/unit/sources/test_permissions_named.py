@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,6 +13,7 @@ from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.sources.privacy.source import PrivateSource
+from tests.support.lake_tables import let_others_enter
 
 SCRIPT = """
 import os, sys
@@ -48,9 +47,7 @@ def test_a_file_of_any_format_says_that_permission_is_denied(tmp_path):
     for name in names:
         (tmp_path / name).write_bytes(b"x")
         (tmp_path / name).chmod(0)
-    for parent in (tmp_path, *tmp_path.parents):
-        if Path(tempfile.gettempdir()) in parent.parents:  # not that folder itself
-            parent.chmod(0o755)
+    let_others_enter(tmp_path)
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(tmp_path)], capture_output=True, text=True, check=True
     )

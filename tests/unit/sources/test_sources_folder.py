@@ -1,7 +1,6 @@
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
+from tests.support.lake_tables import let_others_enter
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 
@@ -96,9 +96,7 @@ def test_what_another_user_may_not_read(tmp_path: Path):
         (lake / name).write_text("a\n1\n")
     (lake / "closed.csv").chmod(0)
     (lake / "secret").chmod(0)
-    for parent in (lake, *lake.parents):
-        if Path(tempfile.gettempdir()) in parent.parents:  # not that folder itself
-            parent.chmod(0o755)
+    let_others_enter(lake)
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"
