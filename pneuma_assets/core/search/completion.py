@@ -3,7 +3,8 @@
 A question that needs several tables is answered by those that say different parts of it and can be
 joined; one after the other is chosen by its score, by whether it joins one that was chosen, and by
 whether one was chosen that says the same (Carbonell and Goldstein, "The use of MMR", SIGIR 1998;
-greedy choice by relevance, coverage and joins: arXiv 2511.13418). The first table stays the first.
+greedy choice by relevance, coverage and joins: arXiv 2511.13418). The first tables stay the first.
+Which are needed beside them, the names of tables and columns tell better than a single row.
 """
 
 from collections import Counter
@@ -15,11 +16,14 @@ import numpy.typing as npt
 
 from pneuma_assets.core.search.signals import RankedTable, place_of
 from pneuma_assets.core.tables import TableFacts
-from pneuma_assets.core.terms.fields import name_parts
+from pneuma_assets.core.terms.fields import Field, name_parts
 
-JOINED, ALIKE = 0.10, 0.10
+JOINED, ALIKE = 0.20, 0.30
 """What a join with a chosen table adds of that one's score, and what a chosen table that says the
 same takes of a table's own; chosen with whole sets of questions left out (docs/measurements.md)."""
+NAMED, SAID = 0.20, 0.40
+"""Of the best score, what the table gets whose own name, and whose names in all, say the most of
+the question, others in proportion; chosen likewise."""
 
 KEPT = 3
 """The first tables keep their places: a question that needs one table has it there."""
@@ -48,11 +52,12 @@ def complete(ranked: Sequence[RankedTable], facts: Mapping[str, TableFacts]) -> 
         return list(ranked)
     said, named = _said(among), [(place_of(i), _words(i)) for i in (t.table_id for t in among)]
     scores = np.array([one.score for one in among])
+    worth = scores + scores.max() * _by_names(among, said) - _of(among, Field.ROWS)
     gained, lost = np.zeros(len(among)), np.zeros(len(among))
     left = np.ones(len(among), bool)
     chosen: list[int] = []
     while left.any() and len(chosen) < PLACED:
-        gains = np.where(left, scores + gained - lost, -np.inf)
+        gains = np.where(left, worth + gained - lost, -np.inf)
         at = int(left.argmax() if len(chosen) < KEPT else gains.argmax())
         left[at] = False
         chosen.append(at)
@@ -83,6 +88,16 @@ def _said(tables: Sequence[RankedTable]) -> Shares:
     worth = {word: log(1 + len(tables) / having[word]) for word in sorted(having)}
     said = [[w * one.scores.headers.get(word, 0.0) for word, w in worth.items()] for one in tables]
     return np.array(said, np.float64).reshape(len(tables), len(worth))
+
+
+def _by_names(tables: Sequence[RankedTable], said: Shares) -> Shares:
+    named, in_all = _of(tables, Field.NAMES), said.sum(axis=1)
+    return NAMED * named / (named.max() or 1.0) + SAID * in_all / (in_all.max() or 1.0)
+
+
+def _of(tables: Sequence[RankedTable], field: Field) -> Shares:
+    """Return what one signal contributes to the score of each table."""
+    return np.array([one.signals.get(field, 0.0) for one in tables])
 
 
 def _alike(one: Shares, others: Shares) -> Shares:

@@ -37,8 +37,9 @@ from pneuma_assets.core.tables import TableFacts
 class Reranker:
     """Ranks the tables of an index as the options of a question have it.
 
-    `of_family` is how many members of a family are left in a ranking; `named` are tables that the
-    asker names, which are asked for by themselves, and not as members of a family or as copies.
+    `of_family` is how many members of a family are left in a ranking; where that is several, sets
+    are made of it, which grow along joins themselves, so it is not completed by them. `named` are
+    tables that the asker names, asked for by themselves, and not as members of a family or copies.
     """
 
     index: SearchIndex
@@ -102,7 +103,8 @@ class Reranker:
         trusted = with_trust(ranked, facts, self.options.trust)
         alone = collapse_copies(trusted, facts, asked)
         folded = families.fold(alone, facts, self.of_family)
-        placed = behind_originals(complete(folded, facts), asked, self.index.evidence)
+        completed = folded if self.of_family > 1 else complete(folded, facts)
+        placed = behind_originals(completed, asked, self.index.evidence)
         return with_rare_words(placed, rarity(proposal.side), self.options.k)
 
     def _facts_of(self, table_ids: Iterable[str]) -> dict[str, TableFacts]:

@@ -8,6 +8,7 @@ from pneuma_assets.core.index.base import TableScores
 from pneuma_assets.core.search.completion import ALIKE, AMONG, JOINED, KEPT, complete
 from pneuma_assets.core.search.signals import RankedTable
 from pneuma_assets.core.tables import TableFacts
+from pneuma_assets.core.terms.fields import Field
 
 BUILDING = {"building": 1.0, "name": 1.0}
 
@@ -47,6 +48,16 @@ def test_a_variant_of_a_chosen_table_waits_for_what_says_something_else():
         table("organisation", 0.85 * (1 - ALIKE) + 0.01, organisation=1.0),
     ]
     assert order(ranked, a="b") == ["a", "b", "fac_building", "organisation", "fac_building_old"]
+
+
+@pytest.mark.parametrize(
+    "signals", [{Field.ROWS: 0.1}, {Field.NAMES: 0.0}], ids=["a row of the other", "its own name"]
+)
+def test_names_tell_better_than_one_row_what_is_needed_beside_the_first(signals):
+    other = RankedTable("dw/other", 0.85, signals, TableScores())
+    named = RankedTable("dw/named", 0.80, {Field.NAMES: 0.01}, TableScores())
+    assert order([*FIRST, other, named], a="b") == ["a", "b", "c", "named", "other"]
+    assert order([*FIRST, other, named]) == ["a", "b", "c", "other", "named"]
 
 
 def test_without_a_join_nothing_moves():
