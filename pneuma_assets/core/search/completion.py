@@ -92,7 +92,8 @@ def _said(tables: Sequence[RankedTable]) -> Shares:
 
 def _by_names(tables: Sequence[RankedTable], said: Shares) -> Shares:
     named, in_all = _of(tables, Field.NAMES), said.sum(axis=1)
-    return NAMED * named / (named.max() or 1.0) + SAID * in_all / (in_all.max() or 1.0)
+    worth: Shares = NAMED * named / (named.max() or 1.0) + SAID * in_all / (in_all.max() or 1.0)
+    return worth
 
 
 def _of(tables: Sequence[RankedTable], field: Field) -> Shares:
