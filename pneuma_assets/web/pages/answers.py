@@ -80,4 +80,5 @@ def _shown(page: Page, question: str, heading: str, **more: Any) -> HTMLResponse
     }
     form = Search(q=question, tab="answer")
     asked = {"question": question.strip(), "heading": heading, "form": form, "tabs": TABS}
+    asked["here_with_query"] = form.url()  # what a form shows has no address to return to
     return page.render("answered.html", **shown | asked | more)

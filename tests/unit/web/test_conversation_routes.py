@@ -161,6 +161,12 @@ def test_lines_of_a_form_end_as_lines_do_elsewhere(client, begun):
     assert done(client.get(begun))["state"]["assumptions"][0]["confirmed"]
 
 
+def test_who_judges_a_statement_of_their_own_returns_to_its_question(client):
+    sql = {"sql": "SELECT count(*) AS n FROM rivers", "tables": "open/nature/rivers"}
+    page = client.post("/answer/run", data={**sql, "question": "how many?"}).text
+    assert 'name="back" value="/answer?q=how+many%3F"' in page
+
+
 @pytest.mark.parametrize("form", ["rename", "say"])
 def test_an_empty_form_is_refused_in_plain_words_on_its_page(client, begun, form):
     answer = client.post(f"/seek/{begun.rpartition('/')[2]}/{form}", data={"title": "", "text": ""})
