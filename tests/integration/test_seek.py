@@ -472,6 +472,33 @@ def test_a_person_edits_makes_runs_undoes_and_accepts_without_a_model(lake):
             seek.get(begun, ANA)
 
 
+def test_without_a_model_what_a_person_began_stays_and_the_columns_they_want_are_found(lake):
+    with opened(lake) as workspace:
+        seek = workspace.seek
+        begun = seek.start(ANA, "Mine").conversation_id
+        mine = seek.add_file(begun, "my rates.csv", b"country,rate\nDE,0.5\n", ANA).state
+
+        def proposed(*wanted):
+            tables = [{"name": "need", "columns": [{"name": name} for name in wanted]}]
+            given = json.loads(seek.get(begun, ANA).state.to_json())
+            seek.edit(begun, given | ({"tables": tables} if wanted else {}), ANA)
+            list(seek.say(begun, "purchases of items by country", ANA))
+            found = seek.get(begun, ANA).state
+            assert found.sources[0] == mine.sources[0]
+            return found
+
+        assert proposed().tables[0].name == "result"
+        once = proposed("weather")
+        assert once.questions[-1] == "Which column is weather?"
+        assert proposed("weather") == once, "it is asked once"
+        (need,) = proposed("country", "item").tables
+        assert [one.name for one in need.columns] == ["country", "item"]
+        assert seek.rows(begun, "need", ANA).num_rows == 8
+        now = seek.get(begun, ANA).state
+        list(seek.say(begun, "And now?", ANA))
+        assert seek.get(begun, ANA).state == now, "nothing is left to propose"
+
+
 def test_a_person_s_file_is_a_table_of_the_conversation_and_of_no_other(lake):
     rates = b"country;rate\nDE;0,5\nFR;1,5\n"
     with opened(lake, {"file_megabytes": 1}) as workspace:

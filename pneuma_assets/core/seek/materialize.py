@@ -4,7 +4,7 @@
 does not take is said so that a person or a model can mend it.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import monotonic
 
 import pyarrow as pa
@@ -34,20 +34,13 @@ _SHOWN_COLUMNS = 40
 
 
 def materialize(
-    state: State,
-    relations: Relations,
-    *,
-    only: Collection[str] | None = None,
-    made: Mapping[str, pa.Table] | None = None,
-    bounds: MakeBounds = BOUNDS,
+    state: State, relations: Relations, *, bounds: MakeBounds = BOUNDS
 ) -> Iterator[Made]:
     """Make target tables, each behind those that it is made of, and yield each once it is made.
 
     Args:
         state: What is to be made, and by which steps.
         relations: The tables that exist.
-        only: Names of tables; those that they are made of are made as well. Without it, all.
-        made: Tables that were made before, which are not made again.
         bounds: What it may take.
 
     Raises:
@@ -55,15 +48,11 @@ def materialize(
         StepFailedError: A table cannot be made; those before it were yielded.
     """
     check_state(state)
-    done = {name.casefold(): rows for name, rows in (made or {}).items()}
     tables = tables_of(state, relations, bounds)
-    for name, rows in done.items():
-        tables.put(name, InHand(rows))
-    for target in _wanted(state, only):
-        if target.name.casefold() not in done:
-            found = _made(target, tables)
-            tables.put(target.name, InHand(found.rows))
-            yield found
+    for target in order_of_tables(state):
+        found = _made(target, tables)
+        tables.put(target.name, InHand(found.rows))
+        yield found
 
 
 def tables_of(state: State, relations: Relations, bounds: MakeBounds) -> Tables:
@@ -72,17 +61,6 @@ def tables_of(state: State, relations: Relations, bounds: MakeBounds) -> Tables:
     for source in state.sources:
         tables.put(source.name, readable(source, relations, bounds, room))
     return tables
-
-
-def _wanted(state: State, only: Collection[str] | None) -> list[TargetTable]:
-    ordered = order_of_tables(state)
-    if only is None:
-        return ordered
-    wanted = {name.casefold() for name in only}
-    for target in reversed(ordered):
-        if target.name.casefold() in wanted:
-            wanted |= {name.casefold() for step in target.steps for name in step.reads}
-    return [one for one in ordered if one.name.casefold() in wanted]
 
 
 def _made(target: TargetTable, tables: Tables) -> Made:

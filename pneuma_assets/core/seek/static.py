@@ -96,13 +96,15 @@ def propose(
     steps = (_step(target.name, base, joins, chosen),) if chosen else ()
     made = target.model_copy(update={"columns": columns, "steps": steps})
     known = _names(state)
+    said = {one.text for one in state.assumptions}
+    assumed = [Assumption(text=text[:999]) for text in plan.assumptions if text[:999] not in said]
     query = Query(name="rows", sql=f"SELECT * FROM {made.name}", description="what was found")
     update = {
         "sources": (*state.sources, *(s for n, s in plan.sources.items() if n not in known)),
         "tables": (*(one for one in state.tables if one is not target), made),
         "queries": state.queries or (query,),
-        "assumptions": (*state.assumptions, *(Assumption(text=t[:999]) for t in plan.assumptions)),
-        "questions": (*state.questions, *(text[:999] for text in plan.questions)),
+        "assumptions": (*state.assumptions, *assumed),
+        "questions": tuple(dict.fromkeys((*state.questions, *(t[:999] for t in plan.questions)))),
     }
     return state.model_copy(update=update)
 

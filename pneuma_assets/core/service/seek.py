@@ -192,13 +192,15 @@ class Seeker:
         from pneuma_assets.core.seek.static import propose
 
         asker, text = tools.tables.asker, str(now.turn[0].data["text"])
-        if now.state.tables:
+        if now.state.tables and all(one.steps for one in now.state.tables):
             told = "No model is configured (seek.model): edit T and Q by hand, or make them."
             return self._add(store, now, [closing(told)], asker)
         where = IndexFilter(readers=asker.readers)
         try:
             groups = tools.tables.asked(lambda e: e.find_groups(text, k=5, where=where))
-            state = propose(text, groups, tools.tables, families=tools.tables.families)
+            families = tools.tables.families
+            found = propose(text, groups, tools.tables, state=now.state, families=families)
+            state = read_state(found.to_json())
         except PneumaError as error:
             return self._add(store, now, [closing(f"Nothing is proposed: {error}")], asker)
         names = ", ".join(i for one in state.sources for i in one.table_ids[:1])
@@ -206,9 +208,9 @@ class Seeker:
         sure = groups[0].answerable if groups else None
         if is_unlikely(sure, self._loaded.deployment.query.min_confidence):
             told = f"Probably no table has this. {told}"
-        if not state.tables:
+        if not groups:
             told = "No table was found for this; say it in other words."
-        news = [state_event(state, _STATIC, "proposed")] if state.tables else []
+        news = [state_event(state, _STATIC, "proposed")] if groups else []
         return self._add(store, now, [*news, closing(told)], asker)
 
     def edit(
