@@ -106,11 +106,11 @@ def test_the_script_that_is_exported_runs_by_itself(seek, tmp_path):
     assert str(EXPECTED) in done.stdout
 
 
-def test_with_a_model_words_are_answered_and_what_is_done_is_told(seek, lake, tmp_path):
+def test_with_a_model_words_are_answered_and_what_is_done_is_told(seek, lake):
     script = [act("search", query="tariffs"), say("Which tariffs?", questions=["Which year?"])]
     with scripted_model(*script) as (endpoint, _):
         described = yaml.safe_load(lake.read_text()) | {"seek": model_at(endpoint.url)}
-        file = tmp_path / "pneuma.yaml"
+        file = lake.with_name("with_model.yaml")  # beside its home
         file.write_text(yaml.safe_dump(described))
         shown = seek("start", "What do tariffs cost?", config=file)
         assert "Which tariffs?" in shown
