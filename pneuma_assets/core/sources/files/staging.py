@@ -264,7 +264,10 @@ _FORESEEN = (
     *(EOFError, OSError, ValueError, MemoryError, RuntimeError),
     *(duckdb.Error, lzma.LZMAError, zlib.error),
 )
-_DAMAGED = ("gzip", "end-of-stream", "compress", "corrupt input data", "invalid data stream")
+_DAMAGED = (
+    *("gzip", "end-of-stream", "compress"),
+    *("corrupt input data", "invalid data stream", "format not supported"),
+)
 """What libraries say of compressed data that is cut off or damaged."""
 
 
