@@ -114,6 +114,8 @@ def _print_rows(one: "NamedRows | TableAnswer") -> None:
     print_table(one.columns, [[_shown(cell) for cell in row] for row in one.rows])
     more = ", and there are more" if one.more else ""
     print_line(f"({counted(len(one.rows), 'row', 'rows')}{more})")
+    for told in one.unread:
+        print_indented(told, margin=0, most_lines=3)
 
 
 def _shown(cell: object) -> str:

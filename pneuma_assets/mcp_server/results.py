@@ -234,6 +234,7 @@ class Statement(Rows):
     unmatched: Annotated[
         list[Name], Field(description="Words of the question that the SQL does not use.")
     ] = []
+    unread: Annotated[list[Long], Field(description="Lines whose rows are missing here.")] = []
 
 
 class Answered(Part):

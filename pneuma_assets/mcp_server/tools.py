@@ -193,6 +193,7 @@ def _statement(one: TableAnswer | NamedRows, limit: int, tokens: int) -> r.State
         said["unmatched"] = list(one.unmatched[:10])
     else:
         said = {"tables": [one.table]}
+    said["unread"] = list(one.unread)
     total = None if one.more else len(one.rows)
     return r.Statement.of(one.columns, one.rows, limit=limit, tokens=tokens, total=total, **said)
 

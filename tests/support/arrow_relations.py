@@ -36,6 +36,9 @@ class ArrowRelations:
         self.reads.append((key, tuple(columns)))
         return self.tables[key].to_batches(max_chunksize=1_000)
 
+    def unread(self, source: Source) -> Sequence[str]:
+        return ()
+
     def _key(self, source: Source) -> str:
         key = source.file or source.table_ids[0]
         assert len(source.table_ids) < 2

@@ -133,6 +133,7 @@ def _answer(
     found: StatementRows, statement: Checked, tables: AnswerSet, made_by: str
 ) -> TableAnswer:
     ids = {table.read.name: table.table_id for table in tables.tables}
+    read = {one.name for one in statement.tables}
     return TableAnswer(
         tables=tuple(ids[one.name] for one in statement.tables),
         sql=statement.sql,
@@ -142,6 +143,7 @@ def _answer(
         more=found.more,
         read=tuple((ids[name], column) for name, column in statement.columns),
         made_by=made_by,
+        unread=tuple(one for t in tables.tables if t.read.name in read for one in t.unread),
     )
 
 

@@ -145,7 +145,8 @@ def _read(named: _Named, attempts: Attempts) -> NamedRows:
         if found.rows:
             matched = _matched(named, found)
             return NamedRows(
-                table.table_id, found.columns, found.rows, found.more, matched, together
+                *(table.table_id, found.columns, found.rows, found.more, matched, together),
+                unread=table.unread,
             )
     raise SqlEmptyError(
         f"no row has {_quoted(named.spelled)} now, in the {len(named.columns)} columns that were "

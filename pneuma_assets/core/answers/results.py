@@ -69,6 +69,7 @@ class TableAnswer:
         unmatched: Words of the question that nothing here says: neither the statement nor the
             names of what it reads. Wrong answers mostly have some (`answers.unmatched_words`).
         parts: What the order of answers consists of: `rank`, `answerable`, `sure`.
+        unread: Of which lines of the tables' files rows are missing, a text a table.
     """
 
     tables: tuple[str, ...]
@@ -83,6 +84,7 @@ class TableAnswer:
     repaired: bool = False
     unmatched: tuple[str, ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class NamedRows:
         matched: Of each run of the question's words the columns in which these rows have it as a
             whole cell. Capitals and accents do not count.
         together: Whether each row has all of these; else no row has, and each has one.
+        unread: As of `TableAnswer`.
     """
 
     table: str
@@ -105,6 +108,7 @@ class NamedRows:
     more: bool
     matched: Mapping[str, tuple[str, ...]]
     together: bool
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +192,7 @@ class AnswerTable:
         rows: How many it has.
         evidence: What the index keeps of its rows and cells: of a large table not all of them.
         matched: Of the columns that the question names how well, from 0 to 1.
+        unread: Of which lines of its files rows are missing, with its id, if of any.
     """
 
     table_id: str
@@ -197,6 +202,7 @@ class AnswerTable:
     rows: int
     evidence: TableTerms
     matched: Mapping[str, float] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
 
     @property
     def is_whole(self) -> bool:

@@ -49,6 +49,8 @@ class RawTablesFigures(Figures):
     """Rows of these."""
     contexts: int = 0
     """Texts that people wrote about these."""
+    not_whole: int = 0
+    """Of these, tables with lines that cannot be read."""
     linked: int = 0
     """Tables of which another lineage is told than before."""
     other_readers: int = 0

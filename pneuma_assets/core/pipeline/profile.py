@@ -19,9 +19,10 @@ from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.pipeline.list import RawTablesFigures
 from pneuma_assets.core.pipeline.stage import SourcesByName, isolate_failures, save_documents
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.sources.base import Contexts, Source
+from pneuma_assets.core.sources.base import Contexts, Source, unread_of
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.problems import ROWS
 from pneuma_assets.core.store.queue import Stage, WorkItem
 from pneuma_assets.core.tables import Description, Document, DocumentKind, Table, source_of
 
@@ -97,11 +98,18 @@ def _save(store: Store, run_id: str, read: Mapping[str, _Read]) -> RawTablesFigu
         store.descriptions.replace((i, read[i].described) for i in held)
         unread = {i: "; ".join(read[i].contexts.problems) or None for i in held}
         store.problems.record_of_tables("contexts", unread)
+        lost = {i: unread_of(read[i].table.notes) for i in held}
+        told = {i: f"{note}; mend the file" if note else None for i, note in lost.items()}
+        store.problems.record_of_tables(ROWS, told)
+    for table_id, note in lost.items():
+        if note:
+            logger.warning("%s: %s", table_id, note)
     return RawTablesFigures(
         profiled=len(tables),
         columns=sum(len(table.columns) for table in tables),
         rows=sum(table.row_count for table in tables),
         contexts=sum(len(one.contexts.texts) for one in read.values()),
+        not_whole=sum(map(bool, lost.values())),
     )
 
 

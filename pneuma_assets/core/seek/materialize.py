@@ -25,7 +25,7 @@ from pneuma_assets.core.seek.results import (
 )
 from pneuma_assets.core.seek.skeptic.made import findings_of_table
 from pneuma_assets.core.seek.skeptic.statements import findings_of
-from pneuma_assets.core.seek.sources import Family, Room, readable
+from pneuma_assets.core.seek.sources import Existing, Family, Room, readable
 from pneuma_assets.core.seek.state import State, Step, TargetTable, check_state, order_of_tables
 from pneuma_assets.core.seek.tables import InHand, Tables
 from pneuma_assets.core.sources.base import StatementRows
@@ -74,7 +74,8 @@ def _made(target: TargetTable, tables: Tables) -> Made:
             outcome = operator_of(step).run(step, tables)
         except PneumaError as error:
             raise _failed(target, number, step, tables, error) from error
-        findings += [*_of_families(step, tables), *outcome.findings]
+        findings += [one for one in _of_sources(step, tables) if one not in findings]
+        findings += outcome.findings
         tables.put(step.makes, InHand(outcome.rows))
         seconds = monotonic() - started
         reports.append(StepReport(step.makes, outcome.rows.num_rows, seconds, outcome.sql))
@@ -106,9 +107,9 @@ def _shapes(names: Sequence[str], tables: Tables) -> str:
     return "; ".join(shown)
 
 
-def _of_families(step: Step, tables: Tables) -> Iterator[Finding]:
+def _of_sources(step: Step, tables: Tables) -> Iterator[Finding]:
     for name in step.reads:
-        if isinstance(table := tables.table(name), Family):
+        if isinstance(table := tables.table(name), Existing | Family):
             yield from table.findings
 
 

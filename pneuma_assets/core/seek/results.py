@@ -92,6 +92,11 @@ class QueryResult:
     findings: tuple[Finding, ...] = ()
 
 
+def unread_findings(subject: str, told: Iterable[str]) -> list[Finding]:
+    """Return what a person should know of a table of which rows are missing."""
+    return [Finding("lines not read", Severity.WARNING, subject, one) for one in told]
+
+
 def as_far_as_counted(findings: Iterator[Finding], subject: str) -> Iterator[Finding]:
     """Yield findings, and that there may be others where a statement that counts does not run."""
     try:
@@ -162,4 +167,11 @@ class Relations(Protocol):
 
         Raises:
             PneumaError: As of `columns`, or rows cannot be read.
+        """
+
+    def unread(self, source: Source) -> Sequence[str]:
+        """Return of which lines of the table's files rows are missing, in words, if of any.
+
+        Raises:
+            PneumaError: As of `columns`.
         """

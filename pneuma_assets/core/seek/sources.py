@@ -12,7 +12,7 @@ from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.seek.operators.sql_text import common_type
 from pneuma_assets.core.seek.operators.sql_union import member_of
 from pneuma_assets.core.seek.operators.union import united_in_parts, unlike
-from pneuma_assets.core.seek.results import Finding, MakeBounds, Relations
+from pneuma_assets.core.seek.results import Finding, MakeBounds, Relations, unread_findings
 from pneuma_assets.core.seek.state import Source
 from pneuma_assets.core.seek.tables import InHand, Readable, Tables
 
@@ -59,6 +59,12 @@ class Existing:
         """Those that may be read."""
         return tuple(self._relations.columns(self._source))
 
+    @cached_property
+    def findings(self) -> Sequence[Finding]:
+        """Return which lines of it cannot be read."""
+        told = self._relations.unread(self._source)
+        return unread_findings(self._source.name, told)
+
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield its rows, from memory where all of these columns are kept."""
         kept = self._kept
@@ -100,7 +106,7 @@ class _Part:
 class Family:
     """Like tables as one: columns of one name are one, and `member` says of which each row is."""
 
-    def __init__(self, name: str, parts: Mapping[str, Readable], bounds: MakeBounds) -> None:
+    def __init__(self, name: str, parts: Mapping[str, Existing], bounds: MakeBounds) -> None:
         self._name, self._parts, self._bounds = name, parts, bounds
         self._kept: pa.Table | None = None
 
@@ -129,9 +135,10 @@ class Family:
 
     @cached_property
     def findings(self) -> Sequence[Finding]:
-        """Return in what its members differ."""
+        """Return in what its members differ, and which lines of them cannot be read."""
         shapes = {label: part.columns for label, part in self._parts.items()}
-        return tuple(unlike(self._name, shapes))
+        unread = (one for part in self._parts.values() for one in part.findings)
+        return (*unlike(self._name, shapes), *unread)
 
     def batches(self, names: Sequence[str]) -> Iterable[pa.RecordBatch]:
         """Yield the rows of all members; columns that were read are kept."""

@@ -29,7 +29,7 @@ from pneuma_assets.core.index.base import IndexFilter, let_through
 from pneuma_assets.core.service import state
 from pneuma_assets.core.service.describe import hides_names
 from pneuma_assets.core.service.seen import check_among, seen_tables
-from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
+from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable, unread_of
 from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.sources.files.names import HOLDERS, parse_file_name
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
@@ -215,6 +215,7 @@ class AnswerSources(Closing, Runner):
             tuple(_column(column, said.get(column.name)) for column in shown),
             table.row_count,
             evidence[table.table_id],
+            unread=tuple(f"{table.table_id}: {note}" for note in [unread_of(table.notes)] if note),
         )
         in_place = self._dialect_of(table.table_id) is not None
         return found if in_place else replace(found, columns=self._as_read(found))

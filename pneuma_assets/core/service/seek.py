@@ -32,6 +32,7 @@ from pneuma_assets.core.seek.conversation import (
     state_event,
     undo_event,
 )
+from pneuma_assets.core.seek.results import Finding, unread_findings
 from pneuma_assets.core.seek.state import Source, State, read_parts, read_state
 from pneuma_assets.core.service.describe import add_context
 from pneuma_assets.core.service.seek_files import read_file
@@ -237,14 +238,20 @@ class Seeker:
             return self._edited(store, tools, now, read_state(state.to_json()), by=_AGENT)
 
     def _edited(
-        self, store: "Store", tools: SeekTools, now: Conversation, state: State, by: str = "{}"
+        self,
+        store: "Store",
+        tools: SeekTools,
+        now: Conversation,
+        state: State,
+        by: str = "{}",
+        findings: Sequence[Finding] = (),
     ) -> Conversation:
         """Let a state be in force; a finding keeps nobody from going on with half of one."""
         asker, news = tools.tables.asker, list[NewEvent]()
         if state != now.state:
             for one in sorted(state.table_ids - now.state.table_ids):
                 check_table(store, one, asker.readers)
-            found = tools.check(state, counts=False)
+            found = [*findings, *tools.check(state, counts=False)]
             news = [state_event(state, by.format(asker.name), "edited", found), *_interrupting(now)]
         return self._add(store, now, news, asker)
 
@@ -396,7 +403,8 @@ class Seeker:
             )
             state = read_state(given.to_json())
             store.conversations.keep_file(conversation_id, name, table.packed())
-            return self._edited(store, tools, now, state)
+            found = unread_findings(called, table.unread(name))
+            return self._edited(store, tools, now, state, findings=found)
 
     def share(self, conversation_id: str, text: str, asker: Asker) -> str:
         """Let others who may see the tables of a conversation use a statement; returns its id."""

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError, QueryError, SourceError, TableReadError
+from pneuma_assets.core.sources.base import unread_of
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 
 _NAME = re.compile(r"[\w][\w .()-]{0,199}\.(csv|tsv|txt|parquet|jsonl|ndjson)", re.IGNORECASE)
@@ -20,6 +21,7 @@ _MOST_CELLS = 20_000_000
 _MOST_BYTES = 500_000_000
 """Of its rows in memory."""
 _TYPE = b"duckdb type"
+_UNREAD = b"lines not read"
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class OwnTable:
             AnswerColumn(one.name, (one.metadata or {}).get(_TYPE, b"VARCHAR").decode())
             for one in self.rows.schema
         )
+
+    def unread(self, name: str) -> tuple[str, ...]:
+        """Return of which lines of the file, called so, rows are missing."""
+        told = (self.rows.schema.metadata or {}).get(_UNREAD, b"").decode()
+        return (f"{name}: {told}",) if told else ()
 
     def packed(self) -> bytes:
         """Return it as Parquet."""
@@ -96,4 +103,4 @@ def _read(name: str, source: IsolatedSource, ref: "object") -> OwnTable:
         return OwnTable(pa.table({one: pa.array([], pa.string()) for one in types}))
     rows = pa.Table.from_batches(batches)
     fields = [f.with_metadata({_TYPE: types.get(f.name, "VARCHAR").encode()}) for f in rows.schema]
-    return OwnTable(rows.cast(pa.schema(fields)))
+    return OwnTable(rows.cast(pa.schema(fields, {_UNREAD: unread_of(table.notes).encode()})))

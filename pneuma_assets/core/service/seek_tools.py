@@ -144,6 +144,12 @@ class PersonsTables:
             for batch in self.sources.batches(table):
                 yield batch.select([one for one in columns if one in batch.schema.names])
 
+    def unread(self, source: Source) -> Sequence[str]:
+        """Return of which lines rows are missing."""
+        if source.file:
+            return self._file(source.file).unread(source.file)
+        return self.table(source.table_ids[0]).unread
+
     @contextmanager
     def guarded(self, what: str) -> Iterator[None]:
         """Tell why something cannot be used to who may see all; it may name files and hosts."""
@@ -357,6 +363,8 @@ def _told(
     told: dict[str, Any] = {"table": outside(table.table_id, 200), "rows": table.rows}
     if members := found.get("tables"):
         told |= {"family": outside(found.get("title", ""), 200), "members": len(members)}
+    if table.unread:
+        told["not read"] = [outside(one, 500) for one in table.unread]
     return {**told, "columns": columns}
 
 

@@ -21,6 +21,7 @@ from pneuma_assets.core.service.lineage import lineage_of
 from pneuma_assets.core.service.seen import check_table
 from pneuma_assets.core.service.snippets import snippets
 from pneuma_assets.core.service.status import notes_of
+from pneuma_assets.core.store.problems import ROWS
 from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
 from pneuma_assets.core.text.suggest import check_number
 
@@ -98,7 +99,8 @@ def _with_record(
 ) -> TablePage:
     """Return a page with what tells where the table lies to those alone who may see all."""
     table_id = record.table_id
-    cause = next((p.cause for p in store.problems.all() if p.subject == table_id), None)
+    found = (p for p in store.problems.all() if p.subject == table_id and p.stage != ROWS)
+    cause = next((p.cause for p in found), None)  # of rows that are missing the notes tell
     location, definition = record.location, None if table is None else table.definition
     if readers is not None:
         cause, location, definition = cause and _PROBLEM, "", None

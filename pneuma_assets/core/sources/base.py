@@ -26,6 +26,14 @@ NONE_KNOWN: KnownIds = MappingProxyType({})
 UNALIGNED = "its lines have different numbers of cells, so some may stand in other columns"
 """The note of a table in which no cell is sure to be one of its column."""
 
+UNREAD = "cannot be read, so that rows are missing or not whole"
+"""What a note of a table says of a number of its lines."""
+
+
+def unread_of(notes: Sequence[str]) -> str:
+    """Return the note that says of which lines rows are missing; empty where there is none."""
+    return next((note for note in notes if UNREAD in note), "")
+
 
 @dataclass(frozen=True, slots=True)
 class SampledRow:

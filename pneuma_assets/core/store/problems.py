@@ -8,6 +8,9 @@ from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.schema import delete_by, problems, upsert
 from pneuma_assets.core.tables import Problem, source_of
 
+ROWS = "rows"
+"""The stage of the problem that lines of a table cannot be read; it is indexed all the same."""
+
 _SHOWN = 200
 
 

@@ -35,6 +35,7 @@ from pneuma_assets.core.store import key_values, schema
 from pneuma_assets.core.store.access import UNPUBLISHED
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import replace_documents
+from pneuma_assets.core.store.problems import ROWS
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.schema import delete_by, delete_of_tables, problems, tables, upsert
 from pneuma_assets.core.store.statistics import Statistics
@@ -77,7 +78,7 @@ RETRY_DAILY_S = 86_400.0
 _RECIPE = "recipe"
 """The key of what the tables are made with."""
 
-_STILL_TRUE = ("contexts", "narrations", "values")
+_STILL_TRUE = ("contexts", "narrations", ROWS, "values")
 """Stages whose problems do not keep a table from being indexed, and are not solved by that."""
 
 _FAILED = tables.c.state == "failed"

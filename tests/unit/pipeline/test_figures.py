@@ -55,7 +55,8 @@ def test_each_number_is_added(one, two):
         (
             RawTablesFigures(),
             "tables, new, changed, unchanged, gone, renamed, held, unreachable, lost, claimed, "
-            "waiting, profiled, columns, rows, contexts, linked, other readers, begun anew",
+            "waiting, profiled, columns, rows, contexts, not whole, linked, "
+            "other readers, begun anew",
         ),
         (
             SampledRowsFigures(measured={"sketch": 0}),

@@ -55,8 +55,8 @@ def test_characters_across_chunks_survive(size: int, tmp_path: Path):
     assert target.read_text(encoding="utf-8") == "x" * (size - 1) + "é表é"
 
 
-def test_lost_lines_are_noted(lake, folder):
-    (folder / "a.jsonl").write_text('{"a":1}\n{"a":\n{"a":3}\n')
+def test_lost_values_are_noted(lake, folder):
+    (folder / "a.jsonl").write_text('{"a":1}\n{"a":2,"a":4}\n{"a":3}\n')
     assert lake.profile(only_table(lake)).notes == (LOSSY,)
 
 

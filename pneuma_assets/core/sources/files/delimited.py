@@ -17,12 +17,21 @@ import duckdb
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
 from pneuma_assets.core.sources.files.text_layout import (
+    DELIMITERS,
+    LINE_BYTES,
     SAMPLED_ROWS,
     Layout,
     Options,
     TextFile,
+    Unread,
     literal,
     written,
+)
+from pneuma_assets.core.sources.files.unread_lines import (
+    TITLE_LINES,
+    Signs,
+    has_odd_quotes,
+    unread_csv,
 )
 from pneuma_assets.core.text.encoding import HEAD_BYTES
 
@@ -91,7 +100,7 @@ _NULLS = ", ".join(map(literal, NULLS))
 
 _BUFFERS: Options = {
     # Rows of up to 16 MB, in buffers that still fit the memory limit.
-    "max_line_size": "16777216",
+    "max_line_size": str(LINE_BYTES),
     "buffer_size": "33554432",
     "hive_partitioning": "false",
 }
@@ -101,7 +110,6 @@ _PADDED: Options = {"null_padding": "true", "parallel": "false"}
 _LOOSE: Options = {**_PADDED, "strict_mode": "false"}
 _LOSSY: Options = {**_LOOSE, "ignore_errors": "true"}
 
-_DELIMITERS = frozenset(",;|\t")
 _SEP_LINE = re.compile(rb"sep=([;,|\t])\r?\n", re.IGNORECASE)
 _WIDER = re.compile(r"Expected Number of Columns: \d+ Found: (\d+)")
 _WIDENINGS = 8
@@ -120,7 +128,7 @@ class Dialect:
     @property
     def undelimited(self) -> bool:
         """Whether the only column's name holds a delimiter: another one was not recognised."""
-        return len(self.columns) == 1 and any(sign in self.columns[0][0] for sign in _DELIMITERS)
+        return len(self.columns) == 1 and not DELIMITERS.isdisjoint(self.columns[0][0])
 
     def passes_over(self, file: TextFile, row_count: int) -> bool:
         """Tell whether lines that DuckDB skips look like rows, and no better ones follow."""
@@ -280,7 +288,20 @@ def _read_as(
             (name, "DOUBLE" if i in numbers else kind) for i, (name, kind) in enumerate(columns)
         ]
     lossy, unaligned = "ignore_errors" in options, "null_padding" in options
-    return Layout(sql, tuple(readable_columns(columns)), row_count, lossy, unaligned)
+    unread = _unread(file, every, len(columns))
+    return Layout(sql, tuple(readable_columns(columns)), row_count, lossy, unread, unaligned)
+
+
+def _unread(file: TextFile, options: Options, width: int) -> Unread:
+    """Count what a reading loses: beyond long titles, only one that is not strict loses any.
+
+    One that is but for padding only loses what stands behind a quote that is never closed.
+    """
+    signs, most = Signs.of(options), width if "strict_mode" in options else None
+    broken = most is not None or ("null_padding" in options and has_odd_quotes(file, signs))
+    if not broken and signs.skipped <= TITLE_LINES:
+        return Unread()
+    return unread_csv(file, signs, most, broken=broken)
 
 
 def _misfits(position: int, kind: str, formats: Options) -> str:

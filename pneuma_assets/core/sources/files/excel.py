@@ -51,7 +51,8 @@ class ExcelReader(TextReader):
                 sheet = book.get_sheet_by_name(name)
             _write_down(sheet, text)
             table.use_room(text.stat().st_size)
-            table.files, table.partitions, table.format = [str(text)], [{}], "tsv"
+            table.files, table.partitions, table.called = [str(text)], [{}], [""]
+            table.format = "tsv"
             table.prepare_text()
             yield table
 

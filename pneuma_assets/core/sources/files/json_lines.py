@@ -18,9 +18,11 @@ from pneuma_assets.core.sources.files.text_layout import (
     Layout,
     Options,
     TextFile,
+    Unread,
     literal,
     written,
 )
+from pneuma_assets.core.sources.files.unread_lines import without_empty_rows
 from pneuma_assets.core.text import encoding
 
 _OPTIONS: Options = {
@@ -59,14 +61,16 @@ def _read(file: TextFile, options: Options) -> Layout:
     check_width(len(columns))
     names = [name for name, _ in columns]
     sql = _as_text(options, names) if _can_be_asked_for(names) else typed
+    lossy, unread = "ignore_errors" in options, Unread()
+    if lossy:
+        sql, unread = without_empty_rows(file, sql, len(columns))
     row_count, _ = file.read(sql, len(columns))
     if row_count > SAMPLED_ROWS and "sample_size" not in options:
         values = ", ".join(f"count(c{i})" for i in range(len(columns)))
         # A key or a type that shows only in later rows is an error here. (A result that is not
         # read to its end keeps the connection from being scanned.)
         file.ask(f"SELECT {values} FROM {Relation(typed).aliased(len(columns))}").fetchall()
-    lossy = "ignore_errors" in options
-    return Layout(sql, tuple(readable_columns(columns)), row_count, lossy)
+    return Layout(sql, tuple(readable_columns(columns)), row_count, lossy, unread)
 
 
 def _can_be_asked_for(names: Sequence[str]) -> bool:

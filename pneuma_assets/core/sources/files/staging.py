@@ -29,6 +29,7 @@ from pneuma_assets.core.sources.files.json_lines import is_array, is_one_documen
 from pneuma_assets.core.sources.files.names import PARTITION_MARK, is_partition
 from pneuma_assets.core.sources.files.part_files import folder_files
 from pneuma_assets.core.sources.files.storage import GONE, REPLACED, SERVER_SAYS, Storage
+from pneuma_assets.core.sources.files.text_layout import LINE_BYTES
 from pneuma_assets.core.tables import TableRef
 from pneuma_assets.core.text import encoding
 from pneuma_assets.core.text.safe import one_line
@@ -51,6 +52,7 @@ class OpenTable:
         format: How it is read.
         files: The names to read its files by, once they are placed.
         partitions: The values that the folders of each file are named by.
+        called: What tells people which of several files each is: ` of a.csv (file 2)`.
         undo: Lets go of what is open when the table is closed.
         transcoded: The numbers of the text files that were replaced by copies in UTF-8.
         room: Bytes that are left on the disk for all its files together.
@@ -63,6 +65,7 @@ class OpenTable:
     format: str
     files: list[str] = field(default_factory=list)
     partitions: list[Mapping[str, str | None]] = field(default_factory=list)
+    called: list[str] = field(default_factory=list)
     undo: ExitStack = field(default_factory=ExitStack)
     transcoded: set[int] = field(default_factory=set)
     room: int = field(default_factory=lambda: int(bounds.limits().temporary_gigabytes * 10**9))
@@ -89,6 +92,8 @@ class OpenTable:
             target = folder / f"f{len(self.files)}.{'parquet' if columnar else 'raw'}"
             self.files.append(self.place(path, target, columnar=columnar))
             self.partitions.append(_partition_values(above))
+            name = f" of {one_line(path.rpartition('/')[2], 100)} (file {len(self.files)})"
+            self.called.append(name if self.partitioned else "")
 
     def _paths(self) -> Iterator[tuple[str, str]]:
         """Yield the path of each file, and that of its folder below the table's."""
@@ -119,9 +124,9 @@ class OpenTable:
             TableReadError: Every file is empty, or one is no text at all.
             OSError: A file cannot be read; `EOFError` if it is compressed and cut off.
         """
-        prepared, partitions = [], []
+        prepared, partitions, called = [], [], []
         nothing = "the file is empty, without even a header"
-        for name, partition in zip(self.files, self.partitions, strict=True):
+        for name, partition, told in zip(self.files, self.partitions, self.called, strict=True):
             path = Path(name)
             head, compression = encoding.read_head(path)
             guess = encoding.guess_encoding(head)
@@ -147,9 +152,10 @@ class OpenTable:
             as_it_is = guess == "utf-8" and compression in {"", encoding.GZIP}
             prepared.append(str(path if as_it_is else self._transcoded(path, guess)))
             partitions.append(partition)
+            called.append(told)
         if not prepared:
             raise TableReadError(f"{nothing}; write it again")
-        self.files, self.partitions = prepared, partitions
+        self.files, self.partitions, self.called = prepared, partitions, called
 
     def _transcoded(self, path: Path, guess: str = "utf-8") -> Path:
         target = path.with_name(f"u{path.name.removesuffix('.gz')}")
@@ -294,8 +300,6 @@ def _remedy(cause: str) -> str:
     return next(found, "write the file again or remove it")
 
 
-LINE_BYTES = 1 << 24
-"""The longest row that is read, its values included."""
 _DELIMITERS = (b",", b";", b"|", b"\t")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 
@@ -15,23 +16,38 @@ from pneuma_assets.core.text.encoding import read_head
 Options = Mapping[str, str]
 """DuckDB reader options; the values are SQL, and only the readers of formats write them."""
 
+DELIMITERS = frozenset(",;|\t")
+
+LINE_BYTES = 1 << 24
+"""The longest row that is read, its values included."""
+
+
+class Unread(NamedTuple):
+    """How many lines of a file are not read, or not whole, and the number of the first, from 1."""
+
+    lines: int = 0
+    first: int = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """How a file is read without an error, so that it need not be found out again.
 
     `sql` stands after FROM and has one mark, for the file's name. `partition` are the values that
-    its folders' names hold; `places` says where each column of its table stands in it.
+    its folders' names hold; `places` says where each column of its table stands in it; `called`
+    tells people which of several files it is.
     """
 
     sql: str
     columns: tuple[Column, ...]
     row_count: int
     lossy: bool = False
+    unread: Unread = field(default_factory=Unread)
     unaligned: bool = False
     transcoded: bool = False
     partition: Mapping[str, str | None] = field(default_factory=dict)
     places: Sequence[int | None] = ()
+    called: str = ""
 
     def source(self, name: str) -> tuple[Relation, int]:
         """Return what to select the file's rows from, values of folders last, and its width."""

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources.base import UNALIGNED, Row, SampledRow
+from pneuma_assets.core.sources.base import UNALIGNED, UNREAD, Row, SampledRow
 from pneuma_assets.core.sources.duckdb.relation import Relation, batches, cells, key, rows_at
 from pneuma_assets.core.sources.files import delimited, json_lines
 from pneuma_assets.core.sources.files.arrow import pick_rows
@@ -89,8 +89,8 @@ _COLUMN_BYTES = 200
 _WIDE_ROWS = 1_000
 """A batch of a wide table has no more."""
 
-LOSSY = "lines that do not fit the other lines were left out"
-"""The note of a table that could only be read without some of its lines."""
+LOSSY = "values that do not fit those of other lines were left out"
+"""The note of a table that could only be read without them."""
 
 
 @dataclass(frozen=True)  # no slots: it caches
@@ -114,9 +114,15 @@ class TextTable:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What a person should know of the reading."""
-        lossy = any(layout.lossy for layout in self.layouts)
+        lossy = any(layout.lossy and not layout.unread.lines for layout in self.layouts)
         unaligned = any(layout.unaligned for layout in self.layouts)
-        return (*([LOSSY] if lossy else []), *([UNALIGNED] if unaligned else []))
+        unread = [layout for layout in self.layouts if layout.unread.lines]
+        notes = [LOSSY] if lossy else []
+        if unread:
+            lines = sum(layout.unread.lines for layout in unread)
+            first = f"the first is line {unread[0].unread.first:,}{unread[0].called}"
+            notes.append(f"{lines:,} {'lines' if lines > 1 else 'line'} {UNREAD}; {first}")
+        return (*notes, *([UNALIGNED] if unaligned else []))
 
     @cached_property
     def rows_size(self) -> int:
@@ -246,7 +252,12 @@ def _find_layout(table: OpenTable, number: int, file: TextFile) -> Layout:
         table.transcode(number)
         file.name, file.transcoded = table.files[number], True
         layout = _layout(file, table.format)
-    return replace(layout, transcoded=file.transcoded, partition=file.partition)
+    return replace(
+        layout,
+        transcoded=file.transcoded,
+        partition=file.partition,
+        called=table.called[number],
+    )
 
 
 def _layout(file: TextFile, file_format: str) -> Layout:

@@ -1,0 +1,127 @@
+"""Which lines of a text file its rows lack, where DuckDB reads the file and does not tell.
+
+An unclosed quote takes the lines after it into its cell, be it to the end of the file; a cut line
+of JSON becomes a row without values. Files that could be read strictly are not looked at.
+"""
+
+import csv
+from collections.abc import Iterator
+from functools import partial
+from io import TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from pneuma_assets.core.sources.duckdb.relation import POSITION, Relation
+from pneuma_assets.core.sources.files.text_layout import (
+    DELIMITERS,
+    LINE_BYTES,
+    Options,
+    TextFile,
+    Unread,
+)
+from pneuma_assets.core.text.encoding import unpacked
+
+TITLE_LINES = 20
+"""So many lines that DuckDB passes over, above the header, are titles; more may be rows."""
+_CUT = "unexpected end of data"
+
+
+class Signs(NamedTuple):
+    """How DuckDB is told to read CSV: a character each, or nothing; lines that it passes over."""
+
+    delimiter: str
+    quote: str
+    escape: str
+    comment: str
+    skipped: int
+
+    @classmethod
+    def of(cls, options: Options) -> "Signs":
+        """Return those of options of `read_csv`."""
+        named = [options[name] for name in ("delim", "quote", "escape", "comment")]
+        delimiter, quote, escape, comment = (one[1:-1].replace("''", "'") for one in named)
+        return cls(delimiter, quote, escape, comment, int(options["skip"]))
+
+
+def has_odd_quotes(file: TextFile, signs: Signs) -> bool:
+    """Tell whether a quote may be open where the file ends."""
+    if not signs.quote:
+        return False
+    with Path(file.name).open("rb") as packed:
+        chunks = iter(partial(unpacked(packed).read, 1 << 20), b"")
+        return sum(chunk.count(signs.quote.encode()) for chunk in chunks) % 2 == 1
+
+
+def unread_csv(file: TextFile, signs: Signs, width: int | None, *, broken: bool) -> Unread:
+    """Count the lines above the header that may be rows and, where the file is `broken`, others.
+
+    These are lines that are no rows of their own, or have more than `width` cells.
+
+    A quote that is not doubled inside quotes is no matter where its row ends with its line.
+    """
+    usual = csv.field_size_limit(LINE_BYTES)
+    try:
+        with Path(file.name).open("rb") as packed:
+            lines = _lines(packed, signs, width or 0)
+            passed = enumerate(islice(lines, signs.skipped), 1)
+            rows = [
+                at for at, line in passed if line[:1] != "#" and not DELIMITERS.isdisjoint(line)
+            ]
+            found = [(rows[0], len(rows))] if len(rows) > TITLE_LINES else []
+            found += _broken(lines, signs, width) if broken else ()
+    finally:
+        csv.field_size_limit(usual)
+    return Unread(sum(lines for _, lines in found), found[0][0] if found else 0)
+
+
+def _lines(packed: BinaryIO, signs: Signs, width: int) -> Iterator[str]:
+    """Yield lines; one that is longer than a row may be has more than `width` cells."""
+    text = TextIOWrapper(unpacked(packed), "utf-8-sig", "replace", newline="")
+    while line := text.readline(LINE_BYTES):
+        if len(line) == LINE_BYTES:
+            while line and line[-1] not in "\r\n":
+                line = text.readline(LINE_BYTES)
+            line = signs.delimiter * width + "\n"
+        yield "\n" if signs.comment and line.startswith(signs.comment) else line
+
+
+def _broken(lines: Iterator[str], signs: Signs, width: int | None) -> Iterator[tuple[int, int]]:
+    """Yield the first line, from 1, and the number of lines of each record that is not one row."""
+    doubled = signs.escape in {"", signs.quote}
+    reader = csv.reader(
+        lines,
+        delimiter=signs.delimiter,
+        quotechar=signs.quote or None,
+        quoting=csv.QUOTE_MINIMAL if signs.quote else csv.QUOTE_NONE,
+        doublequote=doubled,
+        escapechar=None if doubled else signs.escape,
+        skipinitialspace=True,
+        strict=True,
+    )
+    row: list[str] | None = []
+    while row is not None:
+        before = reader.line_num
+        try:
+            row = next(reader, None)
+            broken = width is not None and len(row or ()) > width
+        except csv.Error as error:
+            row, broken = [], reader.line_num > before + 1 or str(error) == _CUT
+        if broken:
+            yield signs.skipped + before + 1, reader.line_num - before
+
+
+def without_empty_rows(file: TextFile, sql: str, width: int) -> tuple[str, Unread]:
+    """Return how to read JSON Lines without the rows that hold nothing, and what these are."""
+    rows = Relation(sql).aliased(width)
+    empty = " AND ".join(f"c{i} IS NULL" for i in range(width))
+    ((lines, first),) = file.ask(
+        f"SELECT count(*), min(position) FROM (SELECT *, {POSITION} AS position FROM {rows}) "
+        f"WHERE {empty}"
+    ).fetchall()
+    if not lines:
+        return sql, Unread()
+    with Path(file.name).open("rb") as packed:
+        numbers = (at for at, line in enumerate(unpacked(packed), 1) if line.strip())
+        number = next(islice(numbers, first, None), 0)
+    return f"(SELECT * FROM {rows} WHERE NOT ({empty}))", Unread(lines, number)
