@@ -58,7 +58,7 @@ def features_of(
     texts += map(header_of, (*evidence.names, *evidence.columns))
     texts += [evidence.spelled_names, evidence.spelled_columns]
     lines = (line for text in texts for line in text.split("\n"))
-    said = {term for line in lines for term in words.keys() & terms_in(line, analyzer)}
+    said = words.keys() & set[str]().union(*(terms_in(line, analyzer) for line in lines))
     semantic = one.scores.semantic
     cosine = 0.0 if semantic is None else semantic.score
     return ConfidenceFeatures(frozenset(said), cosine, one.scores.fields.get(Field.NAMES, 0.0))
