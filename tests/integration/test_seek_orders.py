@@ -9,6 +9,7 @@ from tests.support.orders import HARMLESS, ORDERS
 from tests.support.recording_endpoint import serving
 from tests.support.scripted_model import act, say, scripted_model
 from tests.support.seek_lake import ANA, BO, LAKE, actions, deploy, kinds, model_at, opened
+from tests.support.small_server import answering, send
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
 
@@ -120,38 +121,23 @@ def test_what_a_model_that_is_talked_into_it_can_do_is_a_proposal_at_most(hostil
 
 
 def test_the_web_is_asked_in_the_person_s_own_words_alone(hostile):
-    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-    from threading import Thread
-
     asked = []
 
-    class Searx(BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append((self.path, self.headers["Authorization"]))
-            page = {"url": "https://x.example", "title": "T", "content": "Tariffs rose."}
-            data = json.dumps({"results": [page] * 20}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+    def searxng(handler, _):
+        asked.append((handler.path, handler.headers["Authorization"]))
+        page = {"url": "https://x.example", "title": "T", "content": "Tariffs rose."}
+        send(handler, json.dumps({"results": [page] * 20}).encode())
 
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Searx)
-    Thread(target=server.serve_forever, daemon=True).start()
     query = "tariffs of Germany for Eve with 91234"
     script = [act("search", query=query, where="web"), say()]
-    try:
-        with scripted_model(*script) as (endpoint, said):
-            url = f"http://127.0.0.1:{server.server_port}"
-            with opened(hostile, model_at(endpoint.url, web=url)) as workspace:
-                begun = workspace.seek.start(ANA).conversation_id
-                list(workspace.seek.say(begun, "Which tariffs has Germany?", ANA))
-                found = workspace.seek.get(begun, ANA)
-    finally:
-        server.shutdown()
-        server.server_close()
+    with (
+        answering(searxng) as url,
+        scripted_model(*script) as (endpoint, said),
+        opened(hostile, model_at(endpoint.url, web=url)) as workspace,
+    ):
+        begun = workspace.seek.start(ANA).conversation_id
+        list(workspace.seek.say(begun, "Which tariffs has Germany?", ANA))
+        found = workspace.seek.get(begun, ANA)
     assert asked == [("/search?q=tariffs+germany&format=json", None)]
     assert len(found.events[1].data["found"]) == 8
     assert "Tariffs rose." in said.prompts[1]

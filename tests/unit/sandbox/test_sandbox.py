@@ -68,32 +68,29 @@ def test_how_code_ends_is_told(name):
 
 
 def test_tables_go_in_and_come_out():
-    sales = pa.table({"region": ["a", "b", "a", None], "net": [1.5, 2.0, 3.0, None]})
-    code = "print('grouping')\nresult = sales.groupby('region', as_index=False).net.sum()"
-    ran = run_python(code, {"sales": sales})
-    assert ran.printed == "grouping\n"
-    assert ran.tables["result"].to_pydict() == {"region": ["a", "b"], "net": [4.5, 2.0]}
-
-
-def test_several_results_have_names():
-    ran = run_python("result = {'one': t, 'two': t.rename(columns={'a': 3})}", {"t": _one()})
-    assert {name: table.column_names for name, table in ran.tables.items()} == {
-        "one": ["a"],
-        "two": ["3"],
+    given = {
+        "sales": pa.table({"region": ["a", "b", "a", None], "net": [1.5, 2.0, 3.0, None]}),
+        "nested": pa.table({"a": [[1], [2, 3]]}),
+        "t": _one(),
     }
-
-
-def test_categories_and_columns_without_a_value_are_text():
-    code = "result = t.assign(c=t.a.astype(str).astype('category'), n=None)"
-    rows = run_python(code, {"t": _one()}).tables["result"]
-    assert rows.to_pydict() == {"a": [1], "c": ["1"], "n": [None]}
-    assert str(rows.schema.field("n").type) == "string"
-
-
-def test_lists_go_in():
-    nested = pa.table({"a": [[1], [2, 3]]})
-    ran = run_python("result = t.assign(a=t.a.map(len))", {"t": nested})
-    assert ran.tables["result"].to_pydict() == {"a": [1, 2]}
+    code = """
+print("grouping")
+result = {
+    "sums": sales.groupby("region", as_index=False).net.sum(),
+    "lengths": nested.assign(a=nested.a.map(len)),
+    "renamed": t.rename(columns={"a": 3}),
+    "texts": t.assign(c=t.a.astype(str).astype("category"), n=None),
+}
+"""
+    ran = run_python(code, given)
+    assert ran.printed == "grouping\n"
+    assert {name: table.to_pydict() for name, table in ran.tables.items()} == {
+        "sums": {"region": ["a", "b"], "net": [4.5, 2.0]},
+        "lengths": {"a": [1, 2]},
+        "renamed": {"3": [1]},
+        "texts": {"a": [1], "c": ["1"], "n": [None]},
+    }
+    assert str(ran.tables["texts"].schema.field("n").type) == "string"
 
 
 def test_an_error_names_the_line_of_the_code():

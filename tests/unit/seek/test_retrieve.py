@@ -1,8 +1,6 @@
 """Knowledge is found by its words under rights; the web is asked within bounds, or says why not."""
 
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 
@@ -16,6 +14,7 @@ from pneuma_assets.core.seek.retrieve import (
 )
 from pneuma_assets.core.store.knowledge import Statement
 from pneuma_assets.core.text.analysis import analyzer_named
+from tests.support.small_server import answering, send
 
 SAID = ["Which tariffs has Germany?"]
 
@@ -52,26 +51,16 @@ def test_a_statement_about_a_table_that_is_hidden_is_neither_found_nor_counted()
 
 
 @contextmanager
-def answering(status, body):
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.headers["Authorization"])
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+def searxng(status, body):
+    """The address of a server that always answers so, and the tokens that it was sent."""
 
-        def log_message(self, *_):
-            pass
+    def answer(handler, _):
+        asked.append(handler.headers["Authorization"])
+        send(handler, body, status)
 
     asked = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/", asked
-    finally:
-        server.shutdown()
-        server.server_close()
+    with answering(answer) as url:
+        yield f"{url}/", asked
 
 
 @pytest.mark.parametrize(
@@ -80,13 +69,13 @@ def answering(status, body):
      (200, b'{"results": [1]}'), (200, b"[" * 100_000), (200, b"x" * 2_000_001)],
 )  # fmt: skip
 def test_a_server_that_does_not_answer_as_searxng_is_told_of(status, body):
-    with answering(status, body) as (url, _), pytest.raises(SourceError, match=r"seek\.web"):
+    with searxng(status, body) as (url, _), pytest.raises(SourceError, match=r"seek\.web"):
         WebRetriever(url, None, SAID).search("tariffs")
 
 
 def test_pages_are_bounded_and_the_token_is_sent():
     page = b'{"url": "https://x", "title": null, "content": "%s"}' % (b"c" * 9_000)
-    with answering(200, b'{"results": [%s]}' % b",".join([page] * 30)) as (url, asked):
+    with searxng(200, b'{"results": [%s]}' % b",".join([page] * 30)) as (url, asked):
         pages = WebRetriever(url, "secret", SAID).search("German tariffs")
     assert len(pages) == MOST_FOUND
     assert len(pages[0].text) == 1_000
@@ -95,7 +84,7 @@ def test_pages_are_bounded_and_the_token_is_sent():
 
 @pytest.mark.parametrize("query", ["91234", "Eve's salary", "", "!!"])
 def test_words_that_the_person_did_not_say_are_not_sent(query):
-    with answering(200, b"{}") as (url, asked), pytest.raises(QueryError, match="own words"):
+    with searxng(200, b"{}") as (url, asked), pytest.raises(QueryError, match="own words"):
         WebRetriever(url, None, SAID).search(query)
     assert asked == []
 

@@ -1,10 +1,8 @@
 """Lineage is sent where openlineage-python is told to, what changed of it and no more."""
 
 import json
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from pneuma_assets.core.service.openlineage import emit_lineage
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.edges import Origin
 from pneuma_assets.core.tables import TableRef
+from tests.support.small_server import answering, send
 from tests.support.webserver import free_port
 
 EDGE = Edge("w/main/orders", "w/main/revenue", EdgeKind.VIEW, (("amount", "total"),))
@@ -87,57 +86,30 @@ def test_what_several_say_of_a_column_is_sent_once(store, tmp_path):
     assert [one["field"] for one in columns["total"]["inputFields"]] == ["amount"]
 
 
-class Receiver(ThreadingHTTPServer):
-    """What hears events over HTTP, and answers as it is told."""
-
-    def __init__(self) -> None:
-        self.heard: list[dict] = []
-        self.status = 201
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                server.heard.append(json.loads(body))
-                self.send_response(server.status)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        super().__init__(("127.0.0.1", 0), Handler)
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
-
-
 @pytest.mark.integration
-def test_an_endpoint_that_fails_is_a_problem_until_it_has_heard_all(store, tmp_path, receiver):
-    url = f"http://127.0.0.1:{receiver.server_port}"
-    to = configured(
-        tmp_path, type="http", url=url, endpoint="api/v1/lineage", compression=None,
-        retry={"total": 0},
-    )  # fmt: skip
+def test_an_endpoint_that_fails_is_a_problem_until_it_has_heard_all(store, tmp_path):
+    heard, status = [], 400
+
+    def hear(handler, body):
+        heard.append(json.loads(body))
+        send(handler, status=status)
+
     said(store, EDGE, OTHER)
-    receiver.status = 400
-    assert emit_lineage(store, to) == 0
-    (cause,) = causes(store)
-    assert "lineage is not sent" in cause
-    assert "400" in cause
-    receiver.heard.clear()
-    receiver.status = 201
-    assert emit_lineage(store, to) == 2
+    with answering(hear) as url:
+        to = configured(
+            tmp_path, type="http", url=url, endpoint="api/v1/lineage", compression=None,
+            retry={"total": 0},
+        )  # fmt: skip
+        assert emit_lineage(store, to) == 0
+        (cause,) = causes(store)
+        assert "lineage is not sent" in cause
+        assert "400" in cause
+        heard.clear()
+        status = 201
+        assert emit_lineage(store, to) == 2
     assert causes(store) == []
-    assert [event["job"]["name"] for event in receiver.heard] == ["w/main/report", "w/main/revenue"]
-    columns = receiver.heard[1]["outputs"][0]["facets"]["columnLineage"]["fields"]
+    assert [event["job"]["name"] for event in heard] == ["w/main/report", "w/main/revenue"]
+    columns = heard[1]["outputs"][0]["facets"]["columnLineage"]["fields"]
     assert columns["total"]["inputFields"][0]["field"] == "amount"
 
 
