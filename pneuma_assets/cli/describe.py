@@ -107,7 +107,7 @@ def _change(
         who = was.source if was.by == "correction" else _who(was)
         when = was.said_at.partition("T")[0] if was.said_at else ""
         told = ", ".join(one for one in (who, when) if one not in ("", "-"))
-        print_line(f"was: {_what(was)} ({told})")
+        print_line(f"was: {_what(was)} ({told})", verbatim=True)
     print_line(f"{'Withdrawn' if reset else 'Saved'}. {NEXT_RUN}")
 
 

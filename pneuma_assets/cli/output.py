@@ -99,9 +99,9 @@ def print_indented(text: str, *, margin: int, most_lines: int) -> None:
         print(f"{'':{margin}}{line.plain.rstrip()}{more}")  # noqa: T201
 
 
-def print_line(text: str = "", *, margin: int = 0) -> None:
-    """Print one line of a result."""
-    print(f"{'':{margin}}{printable(copyable(text))}")  # noqa: T201
+def print_line(text: str = "", *, margin: int = 0, verbatim: bool = False) -> None:
+    """Print one line of a result; `verbatim` where it repeats what somebody wrote, not a hint."""
+    print(f"{'':{margin}}{printable(text if verbatim else copyable(text))}")  # noqa: T201
 
 
 def print_ranked(figures: str, name: str) -> None:

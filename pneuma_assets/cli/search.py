@@ -169,7 +169,7 @@ def _print_confirmed(workspace: "Workspace", question: str, readers: list[str] |
 def _print_all(answers: "Sequence[Answer]", min_confidence: float, *, explain: bool) -> None:
     for position, answer in enumerate(answers):
         print_line() if position else None
-        print_line(answer.question)
+        print_line(answer.question, verbatim=True)
         if answer.error is not None:
             print_line(f"not asked: {answer.error}")
         else:
