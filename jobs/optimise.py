@@ -6,7 +6,7 @@ import dagster as dg
 
 from pneuma_assets.assets.report import beating, metadata
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.config.sections import INDEX_WRITER_POOL
+from pneuma_assets.core.config.small_sections import INDEX_WRITER_POOL
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.registry import index_credentials, inspect_index
 from pneuma_assets.core.pipeline.optimise import optimise_index

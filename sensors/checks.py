@@ -7,8 +7,8 @@ import dagster as dg
 
 from pneuma_assets.assets.checks import FINGERPRINT, QUESTIONS, check_specs
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.measure.compare import standing
-from pneuma_assets.core.service import measure
+from pneuma_assets.core.evaluation.own_questions import standing
+from pneuma_assets.core.service import own_questions
 from pneuma_assets.core.service.checks import Known, questions_finding, state_findings
 from pneuma_assets.core.store import Store
 from pneuma_assets.jobs.dead_runs import fail_orphaned_runs, unfinished_runs
@@ -67,7 +67,7 @@ def changed_verdicts(
     told = told_last(instance, check_specs(loaded.deployment))
     changed = [one.check for one in found if _fingerprint(told.get(one.check)) != one.fingerprint]
     if questions is not None and QUESTIONS not in changed:
-        changed += [QUESTIONS] * measure.is_news(loaded, store, questions)
+        changed += [QUESTIONS] * own_questions.is_news(loaded, store, questions)
     return changed
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import dagster as dg
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.config.sections import ReloadConfig
+from pneuma_assets.core.config.small_sections import ReloadConfig
 from pneuma_assets.core.store.dagster_manifest import TablePage, read_manifest
 from pneuma_assets.core.tables import content_hash
 from pneuma_assets.resources.names import Names

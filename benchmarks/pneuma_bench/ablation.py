@@ -13,8 +13,8 @@ from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.query import Weights
 from pneuma_assets.core.config.yaml_file import read_yaml
 from pneuma_assets.core.errors import BenchmarkError, QueryError
-from pneuma_assets.core.measure.evaluate import Figures
-from pneuma_assets.core.measure.metrics import Interval, Values, mean_intervals
+from pneuma_assets.core.evaluation.evaluate import Figures
+from pneuma_assets.core.evaluation.metrics import Interval, Values, mean_intervals
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import content_hash
 from pneuma_bench.files import kept_json, write_lines

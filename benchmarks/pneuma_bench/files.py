@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.grouping import chunks
 

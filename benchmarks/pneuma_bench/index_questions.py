@@ -9,9 +9,9 @@ from pneuma_assets.core.config.models import ModelConfig
 from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.texts import QUESTION_CHARACTERS, AskedAbout
 from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.evaluation.table_contents import AT_ONCE, Known, known_tables
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.measure.table_contents import AT_ONCE, Known, known_tables
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.config.query import QueryOptions

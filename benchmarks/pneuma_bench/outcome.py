@@ -10,13 +10,9 @@ from typing import Any
 import numpy as np
 
 from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.evaluation.evaluate import Answered, Figures, Question
+from pneuma_assets.core.evaluation.metrics import SEED, Interval, Values, drawn, interval_of
 from pneuma_assets.core.index.base import IndexFilter
-from pneuma_assets.core.measure.evaluate import (
-    Answered,
-    Figures,
-    Question,
-)
-from pneuma_assets.core.measure.metrics import SEED, Interval, Values, drawn, interval_of
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import DocumentKind
 from pneuma_assets.core.terms.fields import KIND_OF

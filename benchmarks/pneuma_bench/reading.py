@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.evaluate import json_lines, questions_of, refuse, text_of, texts_of
+from pneuma_assets.core.evaluation.evaluate import (
+    json_lines,
+    questions_of,
+    refuse,
+    text_of,
+    texts_of,
+)
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.names import escape_segment
 from pneuma_assets.core.tables import Column, Table

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from pneuma_assets.core.config.sections import SamplingConfig
+from pneuma_assets.core.config.small_sections import SamplingConfig
 from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.packing import pack_blocks
 from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns, ReadTable
+from pneuma_assets.core.evaluation.evaluate import ask_all, count_figures
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
-from pneuma_assets.core.measure.evaluate import ask_all, count_figures
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.pipeline.sample import SEED
 from pneuma_assets.core.progress import report

@@ -3,7 +3,7 @@
 from collections import Counter
 from contextlib import closing
 
-from pneuma_assets.core.measure.evaluate import ask_all, count_figures, count_figures_by_kind
+from pneuma_assets.core.evaluation.evaluate import ask_all, count_figures, count_figures_by_kind
 from pneuma_bench.lab import Lab
 from pneuma_bench.outcome import THRESHOLD, Outcome, peak_memory, question_times, with_decisions
 from pneuma_bench.settings import Setting

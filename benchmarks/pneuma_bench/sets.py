@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from pneuma_assets.core.measure.evaluate import Question
+from pneuma_assets.core.evaluation.evaluate import Question
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import Table

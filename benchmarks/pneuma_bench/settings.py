@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.config.query import QueryOptions
-from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import check_judge, check_tau, checked_options

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pneuma_assets.core.describe.documented import comments_of, documented_descriptions
 from pneuma_assets.core.errors import BenchmarkError, TableReadError
-from pneuma_assets.core.measure.evaluate import MOST_LINE_BYTES
+from pneuma_assets.core.evaluation.evaluate import MOST_LINE_BYTES
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds, Source
 from pneuma_assets.core.sources.names import unescape

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.measure.evaluate import _shown
+from pneuma_assets.core.evaluation.evaluate import _shown
 from pneuma_assets.core.relations.families import Family
 from pneuma_assets.core.search.results import ScoreParts, TableResult
 from pneuma_assets.core.tables import DocumentKind

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.tables import Column, Table

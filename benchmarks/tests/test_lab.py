@@ -11,7 +11,7 @@ import pytest
 from benchmarks.tests.support.bench_sets import SIDES, TABLES, small_set
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import BenchmarkError, QueryError
-from pneuma_assets.core.measure.evaluate import Answered, write_answers
+from pneuma_assets.core.evaluation.evaluate import Answered, write_answers
 from pneuma_bench.files import KeptFile
 from pneuma_bench.lab import Lab, RememberingEncoder
 from pneuma_bench.run import measure

@@ -5,7 +5,7 @@ import pytest
 from pneuma_assets.core.config.models import ModelConfig
 from pneuma_assets.core.describe.texts import QUESTION_CHARACTERS, AskedAbout, question_texts
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.measure.table_contents import Known
+from pneuma_assets.core.evaluation.table_contents import Known
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished, Stage

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.evaluate import MOST_LINE_BYTES, read_questions
+from pneuma_assets.core.evaluation.evaluate import MOST_LINE_BYTES, read_questions
 from pneuma_bench.reading import name_parts, read_files
 
 TABLE = {"id": "1", "columns": ["city", "people"], "rows": [["Oslo", "709037"]]}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.config.sections import SamplingConfig
+from pneuma_assets.core.config.small_sections import SamplingConfig
 from pneuma_assets.core.tables import Column, Table
 from pneuma_bench.retrieval import table_evidence
 from pneuma_bench.sets import RetrievalSet

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from rich.console import Console
 
 from pneuma_assets import PneumaError, QueryError, TableResult, open_workspace
-from pneuma_assets.core.quiet import quieten_libraries
+from pneuma_assets.core.silence_libraries import quieten_libraries
 from pneuma_assets.core.text.safe import printable
 
 QUESTIONS = Path(__file__).with_name("questions.yaml")

@@ -11,8 +11,8 @@ from pneuma_assets.assets.report import markdown_table, metadata
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.measure.compare import standing
-from pneuma_assets.core.service import measure
+from pneuma_assets.core.evaluation.own_questions import standing
+from pneuma_assets.core.service import own_questions
 from pneuma_assets.core.service.checks import (
     CheckResult,
     Known,
@@ -131,7 +131,7 @@ def _asked_again(
     """
     loaded: LoadedDeployment = query.loaded
     try:
-        measure.catch_up(loaded, store.store, lambda: index.index, query.engine)
+        own_questions.catch_up(loaded, store.store, lambda: index.index, query.engine)
     except PneumaError as error:
         context.log.warning("The deployment's questions could not be asked: %s", error)
     return questions_finding(standing(store.store), show_texts=loaded.deployment.dagster.show_rows)

@@ -12,7 +12,7 @@ from pneuma_assets.assets.foreign_assets import foreign_assets
 from pneuma_assets.assets.report import event_log_open, metadata, previews, run_stage, spread
 from pneuma_assets.assets.table_events import TablePages
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.sections import INDEX_WRITER_POOL
+from pneuma_assets.core.config.small_sections import INDEX_WRITER_POOL
 from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.registry import kind_of

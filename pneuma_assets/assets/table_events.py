@@ -20,7 +20,7 @@ from typing import Any
 import dagster as dg
 
 from pneuma_assets.assets.report import DEPLOYMENT, latest_metadata
-from pneuma_assets.core.changes.measure import Change
+from pneuma_assets.core.changes.changed_share import Change
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.sources import TableAddress
 from pneuma_assets.core.grouping import chunks

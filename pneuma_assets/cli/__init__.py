@@ -22,7 +22,7 @@ def main() -> None:
 
 def start(app: "typer.Typer", name: str) -> None:
     """Run commands as a process of their own, which ends with their exit code."""
-    from pneuma_assets.core.quiet import quieten_libraries
+    from pneuma_assets.core.silence_libraries import quieten_libraries
 
     atexit.register(_say_no_more)  # first registered, so last called
     quieten_libraries()

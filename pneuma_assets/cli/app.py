@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from pneuma_assets.cli.answer import answer
+from pneuma_assets.cli.bench import app as bench_app
 from pneuma_assets.cli.changed import changed
 from pneuma_assets.cli.config import app as config_app
 from pneuma_assets.cli.confirmed import confirm, confirmed
@@ -19,7 +20,6 @@ from pneuma_assets.cli.keys import app as keys_app
 from pneuma_assets.cli.lineage import lineage
 from pneuma_assets.cli.maintenance import copy_index, optimise, reindex, restore
 from pneuma_assets.cli.mcp import mcp
-from pneuma_assets.cli.measure import app as bench_app
 from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption, command
 from pneuma_assets.cli.search import search
 from pneuma_assets.cli.seek import app as seek_app

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from pneuma_assets.cli.hints import copyable, name_deployment
 from pneuma_assets.core.errors import PneumaError, StateDamagedError
 from pneuma_assets.core.extras import not_installed
-from pneuma_assets.core.quiet import debugging
+from pneuma_assets.core.silence_libraries import debugging
 from pneuma_assets.core.text.safe import printable
 
 EXIT_FAILURE = 1

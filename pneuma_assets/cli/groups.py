@@ -21,7 +21,7 @@ from pneuma_assets.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.degradation import MissingPart
+    from pneuma_assets.core.missing_parts import MissingPart
     from pneuma_assets.core.relations.join_graph import JoinEdge
     from pneuma_assets.workspace import Workspace
 

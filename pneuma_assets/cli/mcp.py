@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pneuma_assets.cli.options import AuthorOption, ReadersOption
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.extras import extra_for
 

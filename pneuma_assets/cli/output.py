@@ -17,7 +17,7 @@ from pneuma_assets.core.text.safe import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pneuma_assets.core.degradation import MissingPart
+    from pneuma_assets.core.missing_parts import MissingPart
 
 MAX_WIDTH = 100
 """Columns of a line; wider terminals do not make texts easier to read."""

@@ -32,7 +32,7 @@ from pneuma_assets.core.errors import PneumaError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pneuma_assets.core.degradation import MissingPart
+    from pneuma_assets.core.missing_parts import MissingPart
     from pneuma_assets.core.relations.families import Family
     from pneuma_assets.core.search.results import ScoreParts, TableResult
     from pneuma_assets.core.service.ask import Answer

@@ -19,7 +19,7 @@ from pneuma_assets.cli.output import (
 from pneuma_assets.core.errors import SqlFailedError
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.access import Asker
+    from pneuma_assets.core.access_names import Asker
     from pneuma_assets.core.seek.conversation import Conversation
     from pneuma_assets.workspace import Workspace
 
@@ -34,7 +34,7 @@ _LINES = 60
 
 
 def _asker(author: str | None, readers: list[str] | None) -> "Asker":
-    from pneuma_assets.core.access import Asker
+    from pneuma_assets.core.access_names import Asker
     from pneuma_assets.core.service.describe import author_of
 
     return Asker(author_of(author), None if readers is None else tuple(readers))

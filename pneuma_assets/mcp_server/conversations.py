@@ -19,7 +19,7 @@ from pneuma_assets.mcp_server import results as r
 from pneuma_assets.mcp_server.tools import MOST_ITEMS, MOST_TOKENS, Limit, bounded
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.access import Asker
+    from pneuma_assets.core.access_names import Asker
     from pneuma_assets.core.service.workspace import Workspace
 
 _MOST_RESULTS = 5

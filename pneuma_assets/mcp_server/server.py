@@ -34,7 +34,7 @@ from pneuma_assets.mcp_server.results import FoundTables, Result, json_for_model
 from pneuma_assets.mcp_server.tools import TOOLS
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.access import Asker
+    from pneuma_assets.core.access_names import Asker
     from pneuma_assets.core.service.workspace import Workspace
 
 NAME = "pneuma-assets"

@@ -15,7 +15,7 @@ from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.mcp_server import results as r
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.access import Asker
+    from pneuma_assets.core.access_names import Asker
     from pneuma_assets.core.service.catalog_types import ColumnPage, SearchHit, TablePage
     from pneuma_assets.core.service.workspace import Workspace
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.service.access_keys import asker_of
 from pneuma_assets.web.key_ring import KeyRing

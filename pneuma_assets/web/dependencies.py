@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.config.web import WebConfig
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.web.problems import RefusedError

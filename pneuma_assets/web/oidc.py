@@ -15,7 +15,7 @@ from joserfc import jwt
 from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 
-from pneuma_assets.core.access import Asker, names_of_asker
+from pneuma_assets.core.access_names import Asker, names_of_asker
 from pneuma_assets.core.config.secrets import read_secret
 from pneuma_assets.core.config.web import WebConfig
 from pneuma_assets.core.errors import QueryError

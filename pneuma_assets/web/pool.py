@@ -7,7 +7,7 @@ from typing import Any
 from fastapi.routing import APIRoute
 from starlette.requests import Request
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.service.work_pool import WorkPool
 
 

@@ -25,7 +25,7 @@ from pneuma_assets.core.errors import AccessRefusedError, ConfigError, TableRead
 from pneuma_assets.core.service import answer_sources
 from pneuma_assets.core.service.answer import _Told
 from pneuma_assets.core.service.answer_sources import AnswerSources
-from pneuma_assets.core.service.degradation import Missing
+from pneuma_assets.core.service.check_parts import Missing
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import TableRef, TableTerms
 from pneuma_assets.resources.build import build_resources

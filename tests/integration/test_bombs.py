@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.isolation.source import IsolatedSource

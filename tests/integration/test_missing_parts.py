@@ -379,7 +379,7 @@ def test_what_depends_on_a_missing_part_alone_is_an_error(case):
 
 
 def test_a_part_that_comes_back_is_used_again(case, monkeypatch):
-    monkeypatch.setattr("pneuma_assets.core.degradation.REST", 0.0)
+    monkeypatch.setattr("pneuma_assets.core.missing_parts.REST", 0.0)
     folder = case.root / "encoder"
     folder.rename(case.root / "elsewhere")
     try:

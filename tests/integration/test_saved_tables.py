@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from pneuma_assets.assets.saved_tables import CHECK
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.seek.saved import read

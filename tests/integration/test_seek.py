@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.errors import ConfigError, PneumaError, QueryError
 from pneuma_assets.core.seek.conversation import Kind, NothingToUndoError, outcome_of
 from pneuma_assets.core.seek.state import StateInvalidError

@@ -14,7 +14,7 @@ from deltalake import DeltaTable, write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.files import s3

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.lineage.edges import EdgeKind
 from pneuma_assets.core.pipeline.lineage import engine_dependencies, update_lineage

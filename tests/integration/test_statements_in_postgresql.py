@@ -8,7 +8,7 @@ import pytest
 
 from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.statements import Guard, ReadTable
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.errors import (
     SourceError,
     SqlFailedError,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from pneuma_assets.core.config.sections import SamplingConfig
+from pneuma_assets.core.config.small_sections import SamplingConfig
 from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.packing import pack_blocks
 from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns, ReadTable

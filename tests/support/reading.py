@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import PneumaError, TableReadError
 from pneuma_assets.core.sources.privacy.source import open_private

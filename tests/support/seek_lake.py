@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from pneuma_assets import Workspace, open_workspace
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from tests.support import deployment_files
 from tests.support.deployment_files import folder_source
 from tests.support.scripted_model import act

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pneuma_assets.core.config.index import Engine, register_engine
 from pneuma_assets.core.config.secrets import VariableName
-from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
 from pneuma_assets.core.index.embedded.lifecycle import EmbeddedKind

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.config.models import EncoderConfig
-from pneuma_assets.core.measure.metrics import Interval, first_place, mean_intervals
+from pneuma_assets.core.evaluation.metrics import Interval, first_place, mean_intervals
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_bench.keys import code_key, tables_key

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.measure.metrics import Interval
+from pneuma_assets.core.evaluation.metrics import Interval
 from pneuma_assets.core.models.base import Encoder
 from pneuma_bench.ablations.cells import BenchSet, Cell, Results
 from pneuma_bench.ablations.contestants import Contestant, Labs, Measured, OurSearch

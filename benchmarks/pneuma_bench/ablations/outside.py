@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.models.encoder.files import locate_encoder
 from pneuma_assets.core.progress import working

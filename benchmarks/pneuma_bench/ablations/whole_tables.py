@@ -13,7 +13,7 @@ import bm25s
 import numpy as np
 from Stemmer import Stemmer
 
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.describe.packing import pack_blocks
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.models.base import Encoder

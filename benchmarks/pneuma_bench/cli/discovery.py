@@ -82,7 +82,7 @@ def discovery(
     Tables: macro precision, recall and F1. Groups: Hit@K of sets of tables. Cells: macro precision,
     recall and F1 of cells, what a model was asked, and how long it took.
     """
-    from pneuma_assets.core.measure.evaluate import questions_of
+    from pneuma_assets.core.evaluation.evaluate import questions_of
     from pneuma_bench.discovery import measuring
     from pneuma_bench.discovery.records import read_discovery
     from pneuma_bench.files import write_lines

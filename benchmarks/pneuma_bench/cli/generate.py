@@ -31,7 +31,7 @@ def read(
     ] = None,
 ) -> None:
     """Print a sheet of questions to read, or count the verdicts on one."""
-    from pneuma_assets.core.measure.evaluate import json_lines
+    from pneuma_assets.core.evaluation.evaluate import json_lines
     from pneuma_bench.generator.sheet import sheet_of, verdicts
 
     if ratings is not None:

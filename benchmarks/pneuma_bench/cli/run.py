@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pneuma_assets.cli.bench import print_figures
 from pneuma_assets.cli.errors import UsageError
-from pneuma_assets.cli.measure import print_figures
 from pneuma_assets.cli.options import JsonOption, given_path
 from pneuma_assets.cli.output import print_json, print_line, print_table, showing_progress
 from pneuma_bench.cli.shared import (
@@ -103,7 +103,7 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Index tables apart from everything else, ask the questions, and say how well they fared."""
-    from pneuma_assets.core.measure.evaluate import write_answers
+    from pneuma_assets.core.evaluation.evaluate import write_answers
     from pneuma_bench.lab import Lab
     from pneuma_bench.run import measure
     from pneuma_bench.settings import setting_of
@@ -169,7 +169,7 @@ def ablate(
 
     Each difference to the default is that of the same questions, with its 95 % interval.
     """
-    from pneuma_assets.core.measure.metrics import ranking_metrics
+    from pneuma_assets.core.evaluation.metrics import ranking_metrics
     from pneuma_bench.ablation import compare, read_spec, usual_spec
     from pneuma_bench.lab import Lab
     from pneuma_bench.plot import draw_compared

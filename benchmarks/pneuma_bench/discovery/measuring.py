@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pneuma_assets.core.answers.results import CellAnswer, Outcome, Usage
+from pneuma_assets.core.evaluation.evaluate import Figures
+from pneuma_assets.core.evaluation.metrics import mean_intervals
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import IndexFilter
-from pneuma_assets.core.measure.evaluate import Figures
-from pneuma_assets.core.measure.metrics import mean_intervals
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.search.results import TableResult
 from pneuma_bench.discovery.cells import cell_texts

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pneuma_assets.core.measure.evaluate import refuse, text_of, texts_of
+from pneuma_assets.core.evaluation.evaluate import refuse, text_of, texts_of
 from pneuma_bench.reading import question_records
 
 

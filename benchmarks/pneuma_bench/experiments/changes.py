@@ -19,7 +19,7 @@ from typing import NamedTuple
 import duckdb
 import pyarrow as pa
 
-from pneuma_assets.core.changes.measure import Extent, measured
+from pneuma_assets.core.changes.changed_share import Extent, measured
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.sources.duckdb.relation import Relation, feed
 from pneuma_assets.core.terms.collect import TermCollector, _as_text

@@ -30,9 +30,9 @@ import numpy.typing as npt
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.query import QueryOptions, Weights
+from pneuma_assets.core.evaluation.metrics import mean_intervals
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, SearchIndex, SideHits, TableScores
-from pneuma_assets.core.measure.metrics import mean_intervals
 from pneuma_assets.core.relations import rank_groups
 from pneuma_assets.core.relations.infer_joins import infer_joins
 from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns

@@ -32,7 +32,7 @@ import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from pneuma_assets.core.measure.metrics import Interval, Values, drawn, interval_of
+from pneuma_assets.core.evaluation.metrics import Interval, Values, drawn, interval_of
 from pneuma_assets.core.relations import rank_groups
 from pneuma_assets.core.relations.infer_joins import Candidate, candidates, choose, infer_joins
 from pneuma_assets.core.relations.join_columns import JoinColumn

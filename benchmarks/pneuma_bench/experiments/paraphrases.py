@@ -16,9 +16,9 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from pneuma_assets.core.answer_feedback import SavedAnswer
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.models.encoder.encoder import open_encoder
-from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.search.paraphrases import KnownAnswers
 from pneuma_assets.core.tables import Vector
 

@@ -23,8 +23,8 @@ import numpy as np
 import regex
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.measure.evaluate import Question, ask_all
-from pneuma_assets.core.measure.metrics import first_place, mean_intervals
+from pneuma_assets.core.evaluation.evaluate import Question, ask_all
+from pneuma_assets.core.evaluation.metrics import first_place, mean_intervals
 from pneuma_assets.core.terms.split_names import is_word
 from pneuma_bench.lab import Lab
 from pneuma_bench.reading import read_files

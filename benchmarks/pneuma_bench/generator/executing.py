@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.sources.duckdb.session import reason, settings
 from pneuma_bench.generator.queries import Order, SqlQuery, Subject

@@ -8,7 +8,7 @@ import sqlglot
 from sqlglot import exp
 
 from pneuma_assets import Workspace
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.seek.conversation import Conversation, Kind
 from pneuma_assets.core.seek.state import State

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.errors import BenchmarkError, PneumaError
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_bench.lab import Lab

@@ -14,7 +14,7 @@ import pytest
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.models import EncoderConfig
-from pneuma_assets.core.config.sections import SamplingConfig
+from pneuma_assets.core.config.small_sections import SamplingConfig
 from pneuma_assets.core.index.base import Hit, IndexQuery
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pneuma_assets.core.config.models import EncoderConfig
-from pneuma_assets.core.config.sections import SamplingConfig
+from pneuma_assets.core.config.small_sections import SamplingConfig
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.search.query import QueryEngine

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from pneuma_assets.core.answers.statements import ReadTable
-from pneuma_assets.core.degradation import MissingPart
+from pneuma_assets.core.missing_parts import MissingPart
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.tables import Problem, TableRef, TableTerms
 from pneuma_assets.core.terms.fields import cell_term

@@ -30,8 +30,9 @@ from pneuma_assets.core.config.models import (
     NarrationConfig,
 )
 from pneuma_assets.core.config.query import QueryConfig
-from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.config.sections import (
+from pneuma_assets.core.config.section_base import Section
+from pneuma_assets.core.config.seek import SeekConfig
+from pneuma_assets.core.config.small_sections import (
     DagsterConfig,
     IndexingConfig,
     LimitsConfig,
@@ -41,7 +42,6 @@ from pneuma_assets.core.config.sections import (
     StateChoice,
     StateConfig,
 )
-from pneuma_assets.core.config.seek import SeekConfig
 from pneuma_assets.core.config.source_kinds import AnySource
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.config.values import DeploymentName, LocalPath

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.secrets import redacted, sounds_secret
-from pneuma_assets.core.config.section import Section, may_hold_secret, section_in
+from pneuma_assets.core.config.section_base import Section, may_hold_secret, section_in
 from pneuma_assets.core.config.source_kinds import section_of
 from pneuma_assets.core.config.yaml_file import YamlFile
 from pneuma_assets.core.errors import ConfigError

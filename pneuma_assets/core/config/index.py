@@ -22,7 +22,7 @@ from pydantic import (
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.registry import Registry, one_of
-from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.text.analysis import ANALYZERS
 

@@ -20,7 +20,7 @@ from pneuma_assets.core.config.indexed_folders import (
     locked,
     source_of_folder,
 )
-from pneuma_assets.core.config.section import absolute
+from pneuma_assets.core.config.section_base import absolute
 from pneuma_assets.core.config.yaml_file import read_yaml
 from pneuma_assets.core.errors import ConfigError
 

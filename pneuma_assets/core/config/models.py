@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator
 
 from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
-from pneuma_assets.core.config.section import Section, model_path
+from pneuma_assets.core.config.section_base import Section, model_path
 from pneuma_assets.core.config.values import matching
 from pneuma_assets.core.hardware import has_gpu
 

@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field
 
-from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.section_base import Section
 
 
 class QueryConfig(Section):

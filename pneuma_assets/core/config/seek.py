@@ -4,7 +4,7 @@ from pydantic import Field
 
 from pneuma_assets.core.config.models import ModelChoice
 from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
-from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.section_base import Section
 
 
 class SeekConfig(Section):

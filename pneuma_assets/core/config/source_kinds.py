@@ -15,7 +15,7 @@ from pydantic import GetJsonSchemaHandler, PlainValidator, SerializeAsAny, Valid
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from pneuma_assets.core.config.registry import Registry
-from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import ConfigError
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
-from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.section_base import Section
+from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.config.values import Owner, Reader, SourceName
 
 if TYPE_CHECKING:

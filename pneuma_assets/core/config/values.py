@@ -143,7 +143,7 @@ Owner = Annotated[
 """Who owns a table; Dagster would refuse any other when it loads, and with it the deployment."""
 
 Reader = Annotated[str, AfterValidator(_reader)]
-"""A name under which tables let people in; `core.access` says how names are spelt."""
+"""A name under which tables let people in; `core.access_names` says how names are spelt."""
 
 NodeUrl = Annotated[EndpointUrl, AfterValidator(node_url)]
 """Where a node of a search server listens; the port is always there after loading."""

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
-from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.config.values import Reader, is_exposed, matching
 
 _Claim = Annotated[

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from pneuma_assets.core.dictionaries.html import decode_page, parse_page, seen_text
-from pneuma_assets.core.dictionaries.sections import TABLE_TITLES
+from pneuma_assets.core.dictionaries.split_by_table import TABLE_TITLES
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.text.encoding import decode, guess_encoding, looks_binary
 

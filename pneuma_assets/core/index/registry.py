@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pneuma_assets.core.config.index import IndexConfig, engine_named
 from pneuma_assets.core.config.secrets import read_secret
-from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.extras import require
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex

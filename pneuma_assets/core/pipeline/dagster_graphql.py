@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pneuma_assets.core.asking_http import ask
-from pneuma_assets.core.config.sections import WebserverConfig
+from pneuma_assets.core.config.small_sections import WebserverConfig
 from pneuma_assets.core.errors import ConfigError, SourceError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.lineage.dagster_assets import (

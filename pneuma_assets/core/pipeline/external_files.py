@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pneuma_assets.core.config.sections import LineageConfig
+from pneuma_assets.core.config.small_sections import LineageConfig
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.lineage.dbt import read_dbt
 from pneuma_assets.core.lineage.edges import EdgeKind

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.config.sections import IndexingConfig, SamplingConfig
+from pneuma_assets.core.config.small_sections import IndexingConfig, SamplingConfig
 from pneuma_assets.core.describe.kinds import makers
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.index.base import SearchIndex

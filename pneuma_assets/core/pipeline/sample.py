@@ -11,10 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from pneuma_assets.core.changes.measure import Change, Extent, measured, writes
+from pneuma_assets.core.changes.changed_share import Change, Extent, measured, writes
 from pneuma_assets.core.changes.schema_diff import SchemaDiff, schema_diff
 from pneuma_assets.core.changes.sketch import TableSketch
-from pneuma_assets.core.config.sections import IndexingConfig, SamplingConfig
+from pneuma_assets.core.config.small_sections import IndexingConfig, SamplingConfig
 from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.texts import DrawnRows
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
@@ -68,7 +68,7 @@ class SampledRowsFigures(Figures):
     other_columns: int = 0
     """Tables of which all were drawn again since their columns are not the same any more."""
     measured: Mapping[str, int] = field(default_factory=dict)
-    """Those that are the same or changed, by what tells how much (`changes.measure.Measure`)."""
+    """Those that are the same or changed, by what tells how much (`changed_share.Measure`)."""
     values: int = 0
     """Values of all rows, by which tables are found: those of rows kept as they are, and others."""
     without_values: int = 0

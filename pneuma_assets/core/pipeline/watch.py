@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.config.sections import IndexingConfig
+from pneuma_assets.core.config.small_sections import IndexingConfig
 from pneuma_assets.core.errors import SearchIndexError, SourceError
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.registry import index_credentials, inspect_index, words_wait

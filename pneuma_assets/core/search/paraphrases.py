@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pneuma_assets.core.said_answers import SavedAnswer
+from pneuma_assets.core.answer_feedback import SavedAnswer
 from pneuma_assets.core.tables import Vector
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from pneuma_assets.core.degradation import OnMissing, Part, Resting
 from pneuma_assets.core.errors import IndexMismatchError, ModelError, StateError
+from pneuma_assets.core.missing_parts import OnMissing, Part, Resting
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.search.paraphrases import KnownAnswers, Match
 from pneuma_assets.core.tables import Vector

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pneuma_assets.core.config.query import QueryOptions
-from pneuma_assets.core.degradation import OnMissing
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, IndexQuery, SearchIndex
+from pneuma_assets.core.missing_parts import OnMissing
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.relations.rank_groups import CANDIDATES
 from pneuma_assets.core.search.block_search import BlockSearch

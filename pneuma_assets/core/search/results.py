@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from pneuma_assets.core.access import names_of_asker
+from pneuma_assets.core.access_names import names_of_asker
 from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
@@ -82,7 +82,7 @@ def check_filter(where: IndexFilter) -> None:
 
 
 def as_asked(where: IndexFilter) -> IndexFilter:
-    """Return a filter with all names of who asks (`core.access`).
+    """Return a filter with all names of who asks (`core.access_names`).
 
     Raises:
         QueryError: One of them is none.

@@ -23,7 +23,7 @@ from pneuma_assets.core.seek.results import (
     StepFailedError,
     StepReport,
 )
-from pneuma_assets.core.seek.skeptic.made import findings_of_table
+from pneuma_assets.core.seek.skeptic.after_making import findings_of_table
 from pneuma_assets.core.seek.skeptic.statements import findings_of
 from pneuma_assets.core.seek.sources import Existing, Family, Room, readable
 from pneuma_assets.core.seek.state import State, Step, TargetTable, check_state, order_of_tables

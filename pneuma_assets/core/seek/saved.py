@@ -17,7 +17,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.config.sections import Cron
+from pneuma_assets.core.config.small_sections import Cron
 from pneuma_assets.core.config.yaml_file import read_yaml
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.seek.results import Finding, QueryResult

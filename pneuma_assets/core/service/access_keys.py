@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from pneuma_assets.core.access import Asker, names_of_asker
+from pneuma_assets.core.access_names import Asker, names_of_asker
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.store.keys import AccessKey
 from pneuma_assets.core.text.safe import printable

@@ -22,9 +22,8 @@ from pneuma_assets.core.answers.results import (
 )
 from pneuma_assets.core.answers.run_duckdb import CHANGED as CHANGED_SINCE
 from pneuma_assets.core.answers.statements import Checked, Guard
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.degradation import Part
 from pneuma_assets.core.errors import (
     AccessRefusedError,
     ModelError,
@@ -35,9 +34,10 @@ from pneuma_assets.core.errors import (
     TableChangedError,
     TableReadError,
 )
+from pneuma_assets.core.missing_parts import Part
 from pneuma_assets.core.search.confidence import is_unlikely
 from pneuma_assets.core.service.answer_sources import AnswerSources
-from pneuma_assets.core.service.degradation import Missing
+from pneuma_assets.core.service.check_parts import Missing
 from pneuma_assets.core.sources.base import StatementRows
 from pneuma_assets.core.tables import Problem, TableTerms, source_of
 

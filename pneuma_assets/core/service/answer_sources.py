@@ -15,7 +15,7 @@ from pneuma_assets.core.answers.attempt import Runner
 from pneuma_assets.core.answers.results import AnswerColumn, AnswerTable
 from pneuma_assets.core.answers.run_duckdb import CHANGED, Given, RunBounds, run, statement_type
 from pneuma_assets.core.answers.statements import Checked, ReadTable
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import (
@@ -28,7 +28,7 @@ from pneuma_assets.core.errors import (
 from pneuma_assets.core.index.base import IndexFilter, let_through
 from pneuma_assets.core.service import state
 from pneuma_assets.core.service.describe import hides_names
-from pneuma_assets.core.service.seen import check_among, seen_tables
+from pneuma_assets.core.service.visible_tables import check_among, seen_tables
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable, unread_of
 from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.sources.files.names import HOLDERS, parse_file_name

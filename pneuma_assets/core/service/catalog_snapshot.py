@@ -10,9 +10,9 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
-from pneuma_assets.core.access import names_of_asker
+from pneuma_assets.core.access_names import names_of_asker
+from pneuma_assets.core.answer_feedback import SavedAnswer
 from pneuma_assets.core.relations.families import name_of_family
-from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.service.catalog_names import Mask, NameIndex
 from pneuma_assets.core.service.catalog_types import TableCard
 from pneuma_assets.core.service.describe import moment

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pneuma_assets.core.degradation import MissingPart
+from pneuma_assets.core.missing_parts import MissingPart
 from pneuma_assets.core.relations.families import Family
 from pneuma_assets.core.search.results import TableResult
 from pneuma_assets.core.service.describe import ColumnDescription

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.service.seen import check_table, seen_tables
+from pneuma_assets.core.service.visible_tables import check_table, seen_tables
 from pneuma_assets.core.tables import Description, Provenance, Table, source_of
 from pneuma_assets.core.text.safe import one_line, printable
 from pneuma_assets.core.text.suggest import check_known, check_text, nearest

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from pneuma_assets.core.closing import Closing, Shared
+from pneuma_assets.core.close_once import Closing, Shared
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import IndexMismatchError, ModelError, SearchIndexError
 from pneuma_assets.core.models.encoder.late_encoder import LateEncoder

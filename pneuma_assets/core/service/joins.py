@@ -12,7 +12,7 @@ from pneuma_assets.core.service.describe import (
     author_of,
     moment,
 )
-from pneuma_assets.core.service.seen import check_table, seen_among, seen_tables
+from pneuma_assets.core.service.visible_tables import check_table, seen_among, seen_tables
 from pneuma_assets.core.text.suggest import check_known
 
 if TYPE_CHECKING:

@@ -14,7 +14,12 @@ from pneuma_assets.core.lineage.edges import (
     Graph,
     other_end,
 )
-from pneuma_assets.core.service.seen import check_among, check_table, seen_among, seen_tables
+from pneuma_assets.core.service.visible_tables import (
+    check_among,
+    check_table,
+    seen_among,
+    seen_tables,
+)
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store

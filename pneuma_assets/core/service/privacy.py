@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.pipeline.profile import rules_that_changed
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import source_of

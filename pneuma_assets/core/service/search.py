@@ -10,7 +10,7 @@ import numpy as np
 
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import MAX_FILTERED, IndexFilter
-from pneuma_assets.core.search.marks import Marker
+from pneuma_assets.core.search.highlight import Marker
 from pneuma_assets.core.search.results import TableResult
 from pneuma_assets.core.service.browse import facet_counts, filtered
 from pneuma_assets.core.service.catalog_names import Mask

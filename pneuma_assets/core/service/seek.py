@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError, PneumaError, QueryError
 from pneuma_assets.core.index.base import IndexFilter
@@ -37,7 +37,7 @@ from pneuma_assets.core.seek.state import Source, State, read_parts, read_state
 from pneuma_assets.core.service.describe import add_context
 from pneuma_assets.core.service.seek_files import read_file
 from pneuma_assets.core.service.seek_tools import MadeTables, PersonsTables, SeekTools, revoked
-from pneuma_assets.core.service.seen import check_table, seen_tables
+from pneuma_assets.core.service.visible_tables import check_table, seen_tables
 from pneuma_assets.core.store.conversations import NewEvent, SavedConversation, SavedEvent
 from pneuma_assets.core.store.knowledge import Statement
 from pneuma_assets.core.text.safe import one_line

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.answers.results import AnswerColumn, AnswerTable
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import (
@@ -38,13 +38,13 @@ from pneuma_assets.core.seek.retrieve import (
     WebRetriever,
     alias,
 )
-from pneuma_assets.core.seek.skeptic.before import check
+from pneuma_assets.core.seek.skeptic.before_making import check
 from pneuma_assets.core.seek.state import Source, State
 from pneuma_assets.core.seek.untrusted import outside
 from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.service.seek_files import OwnTable
-from pneuma_assets.core.service.seen import check_among, seen_tables
 from pneuma_assets.core.service.snippets import read_by_duckdb
+from pneuma_assets.core.service.visible_tables import check_among, seen_tables
 from pneuma_assets.core.sources.base import StatementRows
 from pneuma_assets.core.tables import TableRef, source_of
 

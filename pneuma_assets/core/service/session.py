@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.models import ModelConfig
 from pneuma_assets.core.errors import StateError

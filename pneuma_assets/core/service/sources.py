@@ -9,7 +9,7 @@ from pneuma_assets.core import progress
 from pneuma_assets.core.config.indexed_folders import source_of_folder
 from pneuma_assets.core.config.load import LoadedDeployment, remember_folder
 from pneuma_assets.core.config.owner import check_unowned
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import ConfigError, PneumaError
 from pneuma_assets.core.sources.isolation.source import IsolatedSource

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pneuma_assets.core.closing import Closing, Shared
+from pneuma_assets.core.close_once import Closing, Shared
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import StateError
 

@@ -18,9 +18,9 @@ from pneuma_assets.core.service.catalog_types import (
 from pneuma_assets.core.service.describe import ColumnDescription, descriptions_of, moment
 from pneuma_assets.core.service.joins import joins_of_table
 from pneuma_assets.core.service.lineage import lineage_of
-from pneuma_assets.core.service.seen import check_table
 from pneuma_assets.core.service.snippets import snippets
 from pneuma_assets.core.service.status import notes_of
+from pneuma_assets.core.service.visible_tables import check_table
 from pneuma_assets.core.store.problems import ROWS
 from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
 from pneuma_assets.core.text.suggest import check_number

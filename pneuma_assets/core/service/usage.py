@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from pneuma_assets.core.answer_feedback import SavedAnswer
 from pneuma_assets.core.errors import ConfigError, QueryError, SqlRefusedError
-from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.search.results import checked_question
 from pneuma_assets.core.service.describe import author_of, moment
-from pneuma_assets.core.service.seen import check_table, seen_among
+from pneuma_assets.core.service.visible_tables import check_table, seen_among
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.text.safe import one_line, printable, well_formed
 from pneuma_assets.core.text.suggest import check_names, check_text

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.errors import BusyError, TooSlowError
 
 T = TypeVar("T")

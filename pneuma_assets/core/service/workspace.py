@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.service import describe, state
-from pneuma_assets.core.service.catalog_desk import CatalogDesk
-from pneuma_assets.core.service.degradation import Missing
-from pneuma_assets.core.service.seen import check_table, seen_tables
+from pneuma_assets.core.service.check_parts import Missing
 from pneuma_assets.core.service.status import Status, read_status
-from pneuma_assets.core.service.usage_desk import UsageDesk
+from pneuma_assets.core.service.visible_tables import check_table, seen_tables
+from pneuma_assets.core.service.workspace_catalog import WorkspaceCatalog
+from pneuma_assets.core.service.workspace_usage import WorkspaceUsage
 from pneuma_assets.core.text.suggest import check_names, check_text
 
 if TYPE_CHECKING:
     from pneuma_assets.core.answers.results import CellAnswer, TableAnswer
-    from pneuma_assets.core.degradation import MissingPart, OnMissing
     from pneuma_assets.core.index.base import IndexInfo
+    from pneuma_assets.core.missing_parts import MissingPart, OnMissing
     from pneuma_assets.core.search.groups import GroupResult
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.search.results import TableResult
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.store.restore import Restored
 
 
-class Workspace(CatalogDesk, UsageDesk):
+class Workspace(WorkspaceCatalog, WorkspaceUsage):
     """A deployment ready for use: what the command line, Python and Dagster call.
 
     Nothing is opened before it is needed: reading the status loads no model. Close it, or use it in

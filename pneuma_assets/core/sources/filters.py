@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from pneuma_assets.core.access import role_of
+from pneuma_assets.core.access_names import role_of
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.sources.base import Listing
@@ -52,7 +52,7 @@ def _shown(name: str) -> str:
 
 
 def granted(listing: Listing, config: SourceConfig) -> Listing:
-    """Return a listing whose readers are names of the deployment (`core.access`).
+    """Return a listing whose readers are names of the deployment (`core.access_names`).
 
     A source's roles get its name before them; a table without grants of its own has the readers
     that the deployment file gives its source.

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Executable, Row, Select, select
 
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.schema import AT_ONCE, storable

@@ -18,7 +18,7 @@ import numpy as np
 from filelock import FileLock
 from sqlalchemy import delete, select
 
-from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
 from pneuma_assets.core.store.key_values import get_json, put_json

@@ -27,7 +27,7 @@ from sqlalchemy.schema import CreateSchema
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from pneuma_assets.core.config.secrets import read_secret
-from pneuma_assets.core.config.sections import StateConfig
+from pneuma_assets.core.config.small_sections import StateConfig
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
 from pneuma_assets.core.store.schema import SHARED, check_format, create, is_there

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row, or_, select
 
-from pneuma_assets.core.changes.measure import Change, Measure
+from pneuma_assets.core.changes.changed_share import Change, Measure
 from pneuma_assets.core.changes.sketch import MOST_BYTES, SketchError, TableSketch
 from pneuma_assets.core.relations.fingerprints import Fingerprint, unpacked
 from pneuma_assets.core.store.database import StorePart

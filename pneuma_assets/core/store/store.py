@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pneuma_assets.core.closing import Closing
-from pneuma_assets.core.config.sections import StateConfig
+from pneuma_assets.core.close_once import Closing
+from pneuma_assets.core.config.small_sections import StateConfig
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.access import Access
 from pneuma_assets.core.store.asset_keys import OwnedAssetKeys

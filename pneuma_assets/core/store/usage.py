@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, select
 
+from pneuma_assets.core.answer_feedback import FailedQuestion, SavedAnswer, words_of
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.said_answers import FailedQuestion, SavedAnswer, words_of
 from pneuma_assets.core.store.database import Database, StorePart
 from pneuma_assets.core.store.embeddings import Embeddings
 from pneuma_assets.core.store.schema import (

@@ -5,9 +5,9 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Response
 from pydantic import Field
 
-from pneuma_assets.core.said_answers import FailedQuestion
+from pneuma_assets.core.answer_feedback import FailedQuestion
 from pneuma_assets.core.service.usage import ConfirmedAnswer
-from pneuma_assets.core.service.usage_desk import MOST_LISTED
+from pneuma_assets.core.service.workspace_usage import MOST_LISTED
 from pneuma_assets.web.api.parameters import Asked, Body, Limit, Name, Offset
 from pneuma_assets.web.api.router import Page, api_router, page_of
 from pneuma_assets.web.dependencies import Desk, Editor, WhoAsks, operator

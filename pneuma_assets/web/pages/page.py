@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import AfterValidator
 from starlette.background import BackgroundTask
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.config.web import WebConfig
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.service.workspace import Workspace

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from pneuma_assets.core.degradation import MissingPart
 from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.missing_parts import MissingPart
 from pneuma_assets.core.search.confidence import is_unlikely
 from pneuma_assets.core.service.catalog_types import Facets
 from pneuma_assets.web.pages.facets import facets_of

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 import pyarrow as pa
 import pytest
 
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.sources.base import SampledRow, Source
 from pneuma_assets.core.sources.isolation.source import IsolatedSource

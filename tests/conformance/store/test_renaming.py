@@ -5,7 +5,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from pneuma_assets.core.changes.measure import Change, Measure
+from pneuma_assets.core.changes.changed_share import Change, Measure
 from pneuma_assets.core.store import Store, renaming, tables
 from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.profiles import SampleSnapshot

@@ -6,8 +6,8 @@ import time
 import numpy as np
 import pytest
 
+from pneuma_assets.core.answer_feedback import SavedAnswer
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.store import usage
 from pneuma_assets.core.store.renaming import move_tables
 from tests.conformance.store.lake import ref

@@ -16,7 +16,7 @@ from pneuma_assets.component import ScaffoldParams
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import inline_deployment, load_deployment
 from pneuma_assets.core.config.secrets import holds_secret, redacted
-from pneuma_assets.core.config.section import Section, may_hold_secret, section_in
+from pneuma_assets.core.config.section_base import Section, may_hold_secret, section_in
 from pneuma_assets.core.config.source_kinds import KINDS
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.resources.deployment import DeploymentResource

@@ -10,7 +10,7 @@ import pytest
 from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.config.source_kinds import KINDS, register_source
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import ConfigError

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.config.sections import SamplingConfig
+from pneuma_assets.core.config.small_sections import SamplingConfig
 from pneuma_assets.core.describe.kinds import (
     documents_of,
     introduction_of,

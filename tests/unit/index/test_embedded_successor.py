@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.embedded import folder as folders
 from pneuma_assets.core.index.embedded import lifecycle

@@ -10,7 +10,7 @@ from pneuma_assets.cli.app import app
 from pneuma_assets.core.config import index
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.index import IndexConfig
-from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.config.values import LocalPath
 from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.registry import inspect_index, kind_of, reindex

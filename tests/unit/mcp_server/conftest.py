@@ -2,7 +2,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.mcp_server.server import build_server
 from pneuma_assets.workspace import open_workspace
 from tests.support.tools_lake import make_tools_lake

@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.config.web import WebConfig
 from pneuma_assets.core.errors import ConfigError, QueryError, StateError
 from pneuma_assets.mcp_server.server import MOST_CALLS, build_server

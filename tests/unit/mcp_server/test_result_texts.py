@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.models.language.smollm2 import find_gguf
 from pneuma_assets.core.service.catalog_types import Marked, SearchAnswer, SearchHit, TableCard
 from pneuma_assets.core.service.usage import ConfirmedAnswer

@@ -7,7 +7,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.mcp_server.results import estimated_tokens
 from pneuma_assets.mcp_server.server import INSTRUCTIONS, build_server
 from tests.support.tools_lake import WIDE

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from pneuma_assets.core.config.sections import WebserverConfig
+from pneuma_assets.core.config.small_sections import WebserverConfig
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.pipeline import dagster_graphql
 from pneuma_assets.core.pipeline.dagster_graphql import webserver_assets

@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from pneuma_assets.core.config.sections import IndexingConfig
+from pneuma_assets.core.config.small_sections import IndexingConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.list import RawTablesFigures
 from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.changes.measure import Change, Measure
+from pneuma_assets.core.changes.changed_share import Change, Measure
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.pipeline.sample import judge
 from pneuma_assets.core.store.profiles import SampleSnapshot

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pneuma_assets.core.config.sections import IndexingConfig, SamplingConfig
+from pneuma_assets.core.config.small_sections import IndexingConfig, SamplingConfig
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.pipeline import sample, write
 from pneuma_assets.core.pipeline.embed import embed_tables

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.pipeline.profile import apply_rules, forget_newly_hidden, rules_that_changed
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.store import Store

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.sections import WebserverConfig
+from pneuma_assets.core.config.small_sections import WebserverConfig
 from pneuma_assets.core.errors import ConfigError, QueryError, SourceError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind

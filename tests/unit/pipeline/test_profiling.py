@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from pneuma_assets.core.config.sections import IndexingConfig, SamplingConfig
+from pneuma_assets.core.config.small_sections import IndexingConfig, SamplingConfig
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
 from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
 from pneuma_assets.core.pipeline.profile import profile_tables

@@ -6,7 +6,7 @@ import sys
 import pytest
 from sqlalchemy import literal
 
-from pneuma_assets.core.config.sections import IndexingConfig
+from pneuma_assets.core.config.small_sections import IndexingConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.list import list_sources
 from pneuma_assets.core.pipeline.watch import (

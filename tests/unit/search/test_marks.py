@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.search.marks import Marker
+from pneuma_assets.core.search.highlight import Marker
 from pneuma_assets.core.text.analysis import ENGLISH, analyzer_named
 
 

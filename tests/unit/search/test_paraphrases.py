@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.answer_feedback import SavedAnswer
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.search.paraphrases import (
     AnswerMemory,
     KnownAnswers,

@@ -7,7 +7,7 @@ from pneuma_assets.core.sandbox.run import why_unavailable
 from pneuma_assets.core.seek.materialize import materialize, probe
 from pneuma_assets.core.seek.operators import code
 from pneuma_assets.core.seek.results import BOUNDS, MakeBounds, StepFailedError
-from pneuma_assets.core.seek.skeptic.before import check
+from pneuma_assets.core.seek.skeptic.before_making import check
 from pneuma_assets.core.seek.state import read_state
 from tests.support.arrow_relations import ArrowRelations, state_of, texts
 

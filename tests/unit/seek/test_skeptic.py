@@ -5,7 +5,7 @@ import pytest
 
 from pneuma_assets.core.seek.materialize import materialize, run_queries
 from pneuma_assets.core.seek.results import BOUNDS
-from pneuma_assets.core.seek.skeptic.before import check
+from pneuma_assets.core.seek.skeptic.before_making import check
 from pneuma_assets.core.seek.skeptic.statements import findings_of, is_unit
 from pneuma_assets.core.seek.state import read_state
 from pneuma_assets.core.seek.tables import InHand, Tables

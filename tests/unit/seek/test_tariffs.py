@@ -4,7 +4,7 @@ import pytest
 
 from pneuma_assets.core.seek.materialize import materialize, probe, run_queries, tables_of
 from pneuma_assets.core.seek.results import BOUNDS, Severity
-from pneuma_assets.core.seek.skeptic.before import check
+from pneuma_assets.core.seek.skeptic.before_making import check
 from pneuma_assets.core.seek.skeptic.like_values import values_of
 from pneuma_assets.core.seek.state import read_state
 from tests.support.arrow_relations import ArrowRelations, texts

@@ -10,7 +10,7 @@ import pytest
 
 from pneuma_assets import ConfigError, IndexFilter, QueryError, open_workspace
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.service.joins import judged_joins
 from pneuma_assets.core.tables import TableFacts

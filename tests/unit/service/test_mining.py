@@ -7,16 +7,16 @@ import pytest
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import BenchmarkError, QueryError
-from pneuma_assets.core.measure.compare import Change
-from pneuma_assets.core.measure.compare import standing as standing_of
-from pneuma_assets.core.service import measure
+from pneuma_assets.core.evaluation.own_questions import Change
+from pneuma_assets.core.evaluation.own_questions import standing as standing_of
+from pneuma_assets.core.service import own_questions
 from pneuma_assets.core.service.checks import questions_finding
 from tests.support.mined_lake import Mined, mined_lake
 
 
 @pytest.fixture
 def lake(tmp_path, monkeypatch):
-    monkeypatch.setattr(measure, "QUESTIONS", 20)
+    monkeypatch.setattr(own_questions, "QUESTIONS", 20)
     with mined_lake(tmp_path) as opened:
         opened.store.queue.use_recipe("one")
         opened.put("settled")  # another recipe lets all tables wait
@@ -30,7 +30,7 @@ def loaded(tmp_path, **more):
 
 def catch_up(tmp_path, lake: Mined, **more) -> None:
     now = loaded(tmp_path, **more)
-    measure.catch_up(now, lake.store, lambda: lake.index, lambda: lake.engine)
+    own_questions.catch_up(now, lake.store, lambda: lake.index, lambda: lake.engine)
 
 
 def test_questions_are_made_and_asked_once(tmp_path, lake):
@@ -55,14 +55,14 @@ def test_other_options_make_them_due_and_those_that_change_no_answer_do_not(tmp_
         {"bench": {"mined": True}},
         {"dagster": {"show_rows": True}},
     ):
-        assert not measure.is_news(loaded(tmp_path, **more), lake.store), more
+        assert not own_questions.is_news(loaded(tmp_path, **more), lake.store), more
     for more in (
         {"query": {"trust": 0.1}},
         {"judge": {"model": "m"}},
         {"encoder": {"model": "other"}},
         {"index": {"analyzer": "german"}},
     ):
-        assert measure.is_news(loaded(tmp_path, **more), lake.store), more
+        assert own_questions.is_news(loaded(tmp_path, **more), lake.store), more
 
 
 def test_another_recipe_counts_when_tables_wait_and_again_when_none_does(tmp_path, lake):
@@ -71,17 +71,17 @@ def test_another_recipe_counts_when_tables_wait_and_again_when_none_does(tmp_pat
     assert len(lake.store.queue.pending()) == 10
     catch_up(tmp_path, lake)
     assert len(lake.store.questions.measurements()) == 2
-    assert not measure.is_news(loaded(tmp_path), lake.store), "they wait still"
+    assert not own_questions.is_news(loaded(tmp_path), lake.store), "they wait still"
     lake.put("3")
-    assert measure.is_news(loaded(tmp_path), lake.store), "all are as the recipe has it"
+    assert own_questions.is_news(loaded(tmp_path), lake.store), "all are as the recipe has it"
     catch_up(tmp_path, lake)
-    assert not measure.is_news(loaded(tmp_path), lake.store)
+    assert not own_questions.is_news(loaded(tmp_path), lake.store)
     assert len(lake.store.questions.measurements()) == 3
 
 
 def test_where_nothing_is_indexed_nothing_is_due(tmp_path, lake):
     lake.store.listings.sync("lake", [], rule=None)
-    assert not measure.is_news(loaded(tmp_path), lake.store)
+    assert not own_questions.is_news(loaded(tmp_path), lake.store)
     finding = questions_finding(standing_of(lake.store), show_texts=True)
     assert finding.passed
     assert "next run" in finding.told
@@ -95,24 +95,24 @@ def test_what_fails_is_told_until_it_is_past(tmp_path, lake):
         raise QueryError("nothing answers; mend it")
 
     with pytest.raises(QueryError):
-        measure.catch_up(other, lake.store, lambda: lake.index, refuse)
+        own_questions.catch_up(other, lake.store, lambda: lake.index, refuse)
     finding = questions_finding(standing_of(lake.store), show_texts=True)
     assert (finding.passed, finding.severe) == (False, False)
     assert "nothing answers; mend it" in finding.told
-    assert not measure.is_news(other, lake.store), "it was tried"
-    assert measure.is_news(loaded(tmp_path), lake.store), "there is nothing to try any more"
+    assert not own_questions.is_news(other, lake.store), "it was tried"
+    assert own_questions.is_news(loaded(tmp_path), lake.store), "there is nothing to try any more"
     catch_up(tmp_path, lake)
     assert standing_of(lake.store).trouble == ""
-    assert not measure.is_news(loaded(tmp_path), lake.store)
+    assert not own_questions.is_news(loaded(tmp_path), lake.store)
 
 
 @pytest.mark.parametrize("killed", ["compare.ask_mined", "generate.mined_questions"])
 def test_what_was_killed_is_told_and_not_tried_each_tick(tmp_path, lake, monkeypatch, killed):
-    monkeypatch.setattr(f"pneuma_assets.core.measure.{killed}", interrupt)
+    monkeypatch.setattr(f"pneuma_assets.core.evaluation.{killed}", interrupt)
     with pytest.raises(KeyboardInterrupt):
         catch_up(tmp_path, lake)
     assert "did not end" in standing_of(lake.store).trouble
-    assert not measure.is_news(loaded(tmp_path), lake.store)
+    assert not own_questions.is_news(loaded(tmp_path), lake.store)
 
 
 def interrupt(*_: object) -> None:
@@ -131,7 +131,7 @@ def test_few_questions_ask_for_others(tmp_path, lake):
     assert "--renew" in finding.told
     lake.store.questions.drop(ids)
     with pytest.raises(BenchmarkError, match="--renew"):
-        measure.measure_now(loaded(tmp_path), lake.store, lake.index, lake.engine)
+        own_questions.measure_now(loaded(tmp_path), lake.store, lake.index, lake.engine)
 
 
 def test_a_loss_is_told_also_where_few_are_left(tmp_path, lake):
@@ -163,7 +163,7 @@ def test_tables_that_come_and_push_others_down_are_no_loss(tmp_path, lake):
 
     everything = [*tables, *came]
     lake.store.tables.indexed = lambda: everything
-    measure.measure_now(loaded(tmp_path), lake.store, lake.index, Crowded())
+    own_questions.measure_now(loaded(tmp_path), lake.store, lake.index, Crowded())
     standing = standing_of(lake.store)
     assert set(standing.now.places.values()) == {None}
     assert not standing.change.red
@@ -172,7 +172,7 @@ def test_tables_that_come_and_push_others_down_are_no_loss(tmp_path, lake):
     assert standing.to_dict()["not_compared"] == 20
     again = standing_of(lake.store).history[-1]
     assert set(map(tuple, again.newer.values())) == {(2,) * 10}, "kept by the state"
-    measure.measure_now(loaded(tmp_path), lake.store, lake.index, engine)
+    own_questions.measure_now(loaded(tmp_path), lake.store, lake.index, engine)
     assert standing_of(lake.store).not_compared == 0
     lake.store.questions.arrivals(tables)
     assert lake.store.questions.arrivals([*tables, "lake/new/1"])["lake/new/1"] == 4, (
@@ -184,11 +184,11 @@ def test_a_tick_reads_measurements_and_options_once(tmp_path, lake, monkeypatch)
     catch_up(tmp_path, lake)
     read = []
     for where, name in ((lake.store.questions, "measurements"), (lake.store.questions, "all"),
-                        (measure, "key_of")):  # fmt: skip
+                        (own_questions, "key_of")):  # fmt: skip
         whole = getattr(where, name)
         monkeypatch.setattr(where, name, lambda *a, n=name, w=whole: (read.append(n), w(*a))[1])
     standing = standing_of(lake.store)
-    assert not measure.is_news(loaded(tmp_path), lake.store, standing)
+    assert not own_questions.is_news(loaded(tmp_path), lake.store, standing)
     assert sorted(read) == ["all", "key_of", "measurements"]
 
 
@@ -224,10 +224,10 @@ def test_other_questions_begin_another_history(tmp_path, lake):
     standing = standing_of(lake.store)
     assert (standing.now, standing.change.red) == (None, False)
     assert len(standing.history) == 1
-    assert measure.is_news(loaded(tmp_path), lake.store), "whoever made them was killed"
+    assert own_questions.is_news(loaded(tmp_path), lake.store), "whoever made them was killed"
     catch_up(tmp_path, lake)
     assert list(standing_of(lake.store).now.places) == ["new"]
-    assert not measure.is_news(loaded(tmp_path), lake.store)
+    assert not own_questions.is_news(loaded(tmp_path), lake.store)
 
 
 def test_json_says_all_of_it(tmp_path, lake):

@@ -8,7 +8,7 @@ import pytest
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.models.language import registry
-from pneuma_assets.core.service import desk as module
+from pneuma_assets.core.service import workspace_base as module
 from pneuma_assets.core.service.workspace import Workspace
 from tests.support.fake_model import FakeLanguageModel
 

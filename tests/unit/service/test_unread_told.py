@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.sources.base import UNREAD
 from pneuma_assets.mcp_server.tools import answer, describe_table

@@ -3,7 +3,7 @@
 import fastavro
 import pytest
 
-from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.sources.privacy.source import PrivateSource
 from tests.support.lake_tables import only_table, source_of_folder

@@ -8,7 +8,7 @@ from datetime import date, datetime
 import openpyxl
 import pytest
 
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.pipeline.lineage import TableCatalog
 from pneuma_assets.core.sources import bounds

@@ -9,7 +9,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyroaring import BitMap
 
-from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.sources.privacy.source import PrivateSource

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.access import MOST_NAMES, names_of_asker
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.access_names import MOST_NAMES, names_of_asker
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.sources.base import Listing
 from pneuma_assets.core.sources.filters import granted

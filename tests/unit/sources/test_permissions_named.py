@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.privacy.rules import Rules
@@ -20,7 +20,7 @@ import os, sys
 from pathlib import Path
 import python_calamine  # before this user's packages are out of reach, as all that follows
 from pyarrow import orc
-from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.files import arrow_files, excel, parquet, sqlite, text_reader
 from pneuma_assets.core.sources.files.folder import FolderStorage

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import Column
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
 from pneuma_assets.core.sources.base import UNALIGNED, Contexts, Listing, SampledRow, Source
 from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource

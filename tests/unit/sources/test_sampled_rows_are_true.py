@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.sections import IndexingConfig, SamplingConfig
+from pneuma_assets.core.config.small_sections import IndexingConfig, SamplingConfig
 from pneuma_assets.core.describe.texts import row_text
 from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
 from pneuma_assets.core.pipeline.profile import profile_tables

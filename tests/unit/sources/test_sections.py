@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.dictionaries.sections import TableNames, sections_of
+from pneuma_assets.core.dictionaries.split_by_table import TableNames, sections_of
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 

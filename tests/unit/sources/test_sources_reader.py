@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.pipeline.list import list_sources

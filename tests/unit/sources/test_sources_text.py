@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.files import text_reader, text_table

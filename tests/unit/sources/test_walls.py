@@ -13,7 +13,7 @@ import pytest
 from deltalake import write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
 
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.files import folder as folder_module
 from pneuma_assets.core.sources.files.documents import read_contexts

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from pneuma_assets import with_narrations
-from pneuma_assets.core.config.sections import IndexingConfig
+from pneuma_assets.core.config.small_sections import IndexingConfig
 from pneuma_assets.core.describe.documented import comments_of
 from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
 from pneuma_assets.core.pipeline.profile import profile_tables

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pneuma_assets.cli.seek import _show as show
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.store.conversations import NewEvent
 
 API = "/api/v1/conversations"

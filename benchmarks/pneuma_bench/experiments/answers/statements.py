@@ -23,7 +23,7 @@ from pneuma_assets.core.answers.fork_server import SERVER
 from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.run_duckdb import Given, run
 from pneuma_assets.core.answers.statements import ReadTable
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.tables import TableRef

@@ -16,7 +16,7 @@ import numpy as np
 from sentence_transformers import SentenceTransformer
 
 from pneuma_assets.core.config.models import PACKAGED_ENCODER
-from pneuma_assets.core.config.sections import SamplingConfig
+from pneuma_assets.core.config.small_sections import SamplingConfig
 from pneuma_assets.core.describe.packing import pack_blocks
 from pneuma_assets.core.models.encoder.encoder import SentenceEncoder
 from pneuma_assets.core.models.encoder.files import locate_encoder

@@ -23,7 +23,7 @@ from typing import Any
 from mcp import Client
 from mcp_types import CallToolResult, Tool
 
-from pneuma_assets.core.access import Asker
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
 from pneuma_assets.core.models.language.smollm2 import find_gguf
 from pneuma_assets.mcp_server.server import INSTRUCTIONS, build_server

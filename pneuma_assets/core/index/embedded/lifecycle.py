@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
 from pneuma_assets.core.index.copy import copy_exactly

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pneuma_assets.core.dictionaries.glossaries import glossaries_in
-from pneuma_assets.core.dictionaries.sections import (
+from pneuma_assets.core.dictionaries.split_by_table import (
     NONE,
     Section,
     TableNames,

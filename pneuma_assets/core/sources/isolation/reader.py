@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from pneuma_assets import core
 from pneuma_assets.core.changes.sketch import TableSketch
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.dictionaries.lines import Glossary
 from pneuma_assets.core.errors import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pneuma_assets.core.config.sections import LimitsConfig
+from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import PneumaError, SourceError, SqlStoppedError, TableReadError
 from pneuma_assets.core.lineage.engines import Dependency, checked

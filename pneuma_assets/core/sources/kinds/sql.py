@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 from pydantic import AfterValidator, Field, model_validator
 
 from pneuma_assets.core.config.secrets import Url, VariableName, read_secret
-from pneuma_assets.core.config.section import absolute
+from pneuma_assets.core.config.section_base import absolute
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.sources.names import escape, unescape
 from pneuma_assets.core.sources.sql.engines import SqlBounds, SqlEngine, Wanted, engine_of

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 from urllib.parse import unquote
 
-from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.tables import Column, content_hash
 
 _NESTED = re.compile(r"<|\b(struct|row|record|union|map|object|tuple|nested)\b", re.IGNORECASE)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pneuma_assets.core.degradation import Resting
 from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.missing_parts import Resting
 
 
 def test_an_error_that_is_raised_again_and_again_does_not_grow():

@@ -11,9 +11,9 @@ from itertools import pairwise
 from math import comb, fsum
 from typing import Any
 
+from pneuma_assets.core.evaluation.generate import VALUE
+from pneuma_assets.core.evaluation.table_contents import Known, known_tables
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.measure.generate import VALUE
-from pneuma_assets.core.measure.table_contents import Known, known_tables
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.questions import Measurement, MinedQuestion

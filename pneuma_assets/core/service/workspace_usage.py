@@ -5,12 +5,12 @@ from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
 
+from pneuma_assets.core.answer_feedback import FailedQuestion, SavedAnswer
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError, ModelError, StateError
-from pneuma_assets.core.said_answers import FailedQuestion, SavedAnswer
 from pneuma_assets.core.service import usage
-from pneuma_assets.core.service.desk import Desk
 from pneuma_assets.core.service.usage import ConfirmedAnswer
+from pneuma_assets.core.service.workspace_base import WorkspaceBase
 from pneuma_assets.core.text.suggest import check_number, check_text
 
 logger = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ _MOST_WAITING = 1_000
 """Questions that wait to be noted; of more the oldest are not."""
 
 
-class UsageDesk(Desk):
+class WorkspaceUsage(WorkspaceBase):
     """The part of `Workspace` that remembers answers and questions; see there."""
 
     def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str] | None = None) -> None:

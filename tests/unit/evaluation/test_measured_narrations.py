@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.narrations import Said, figures_of, read_gold
+from pneuma_assets.core.evaluation.narrations import Said, figures_of, read_gold
 from pneuma_assets.core.tables import Description, Provenance
 from tests.support.word_encoder import WordEncoder
 

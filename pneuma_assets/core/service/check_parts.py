@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.degradation import EFFECTS, MissingPart, Part
 from pneuma_assets.core.errors import PneumaError, StateError
+from pneuma_assets.core.missing_parts import EFFECTS, MissingPart, Part
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store

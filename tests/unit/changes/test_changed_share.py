@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.changes.measure import (
+from pneuma_assets.core.changes.changed_share import (
     Change,
     Extent,
     Measure,

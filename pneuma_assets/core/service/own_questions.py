@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import BenchmarkError, PneumaError
-from pneuma_assets.core.measure.compare import WAITING, Standing, standing
+from pneuma_assets.core.evaluation.own_questions import WAITING, Standing, standing
 from pneuma_assets.core.tables import content_hash
 
 if TYPE_CHECKING:
@@ -121,14 +121,14 @@ def _noting(store: "Store", now: _Now, act: Callable[[], None]) -> None:
 
 def _make(store: "Store", index: "SearchIndex") -> None:
     """Put new questions in the place of those there are."""
-    from pneuma_assets.core.measure.generate import mined_questions
+    from pneuma_assets.core.evaluation.generate import mined_questions
 
     seen = store.questions.seen(store.tables.indexed())
     store.questions.replace(mined_questions(store, index, QUESTIONS, SEED), seen)
 
 
 def _measure(store: "Store", index: "SearchIndex", engine: "QueryEngine", now: _Now) -> None:
-    from pneuma_assets.core.measure.compare import ask_mined, outlived
+    from pneuma_assets.core.evaluation.own_questions import ask_mined, outlived
 
     questions = store.questions.all()
     left = list(outlived(store, index, questions))

@@ -14,8 +14,7 @@ from secrets import token_hex
 from typing import TypeVar
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.measure.table_contents import (
+from pneuma_assets.core.evaluation.table_contents import (
     Known,
     folded,
     in_plain_words,
@@ -23,6 +22,7 @@ from pneuma_assets.core.measure.table_contents import (
     parts_of,
     words_in,
 )
+from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.questions import MinedQuestion

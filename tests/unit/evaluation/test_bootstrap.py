@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pneuma_assets.core.measure.metrics import SAMPLES, drawn, interval_of, mean_intervals
+from pneuma_assets.core.evaluation.metrics import SAMPLES, drawn, interval_of, mean_intervals
 
 
 def test_95_of_100_intervals_hold_the_true_share():

@@ -21,8 +21,8 @@ from pneuma_assets.cli.options import (
 from pneuma_assets.cli.output import print_json, print_line, print_table, showing_progress
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.measure.compare import Standing
-    from pneuma_assets.core.measure.evaluate import Figures
+    from pneuma_assets.core.evaluation.evaluate import Figures
+    from pneuma_assets.core.evaluation.own_questions import Standing
     from pneuma_assets.core.store.questions import Measurement
     from pneuma_assets.workspace import Workspace
 
@@ -57,7 +57,7 @@ def run(
     options = {name: value for name, value in given.items() if value is not None}
     if confirmed == (queries is not None):
         raise UsageError("give --queries FILE, or --confirmed")
-    from pneuma_assets.core.measure.evaluate import (
+    from pneuma_assets.core.evaluation.evaluate import (
         ask_all,
         confirmed_questions,
         count_figures,
@@ -123,7 +123,7 @@ def mine(
     if accept or history:
         standing = _known(workspace, accept=accept)
     else:
-        from pneuma_assets.core.service.measure import mine as mine_now
+        from pneuma_assets.core.service.own_questions import mine as mine_now
 
         with showing_progress(lasting=False):
             standing = mine_now(workspace, renew=renew)
@@ -136,7 +136,7 @@ def mine(
 
 
 def _known(workspace: "Workspace", *, accept: bool) -> "Standing":
-    from pneuma_assets.core.measure.compare import Standing, standing
+    from pneuma_assets.core.evaluation.own_questions import Standing, standing
 
     known = workspace.known_tables()  # creates no state where there is none
     if accept and not (known and workspace.store.questions.accept()):
@@ -145,7 +145,7 @@ def _known(workspace: "Workspace", *, accept: bool) -> "Standing":
 
 
 def _print(standing: "Standing", latest: int) -> None:
-    from pneuma_assets.core.measure.compare import renewed
+    from pneuma_assets.core.evaluation.own_questions import renewed
 
     if not standing.questions:
         print_line("no questions were made yet; run: pneuma-assets bench mine")
@@ -217,7 +217,7 @@ def narrations(
 
     Descriptions are those of the indexed tables, which are named by their ids.
     """
-    from pneuma_assets.core.measure.narrations import Said, figures_of, read_gold
+    from pneuma_assets.core.evaluation.narrations import Said, figures_of, read_gold
 
     wanted = read_gold(gold)
     with showing_progress():

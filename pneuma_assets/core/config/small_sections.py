@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pneuma_assets.core.config.secrets import EndpointUrl, Url, VariableName
-from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.config.values import KeyPrefix, LocalPath, Owner, is_exposed, matching
 
 

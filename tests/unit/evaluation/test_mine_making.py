@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure import generate
-from pneuma_assets.core.measure.compare import ask_mined, outlived
-from pneuma_assets.core.measure.generate import KINDS, mined_questions, spread
-from pneuma_assets.core.measure.table_contents import Known, known_tables
+from pneuma_assets.core.evaluation import generate
+from pneuma_assets.core.evaluation.generate import KINDS, mined_questions, spread
+from pneuma_assets.core.evaluation.own_questions import ask_mined, outlived
+from pneuma_assets.core.evaluation.table_contents import Known, known_tables
 from pneuma_assets.core.store.questions import MinedQuestion
 from tests.support.mined_lake import Mined, mined_lake, table_ids
 

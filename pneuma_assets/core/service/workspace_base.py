@@ -7,7 +7,7 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from pneuma_assets.core.closing import Closing, Shared
+from pneuma_assets.core.close_once import Closing, Shared
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.service.session import QuerySession
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Desk(Closing):
+class WorkspaceBase(Closing):
     """Opens the state, the index and models of a deployment when first needed, for all threads.
 
     Args:

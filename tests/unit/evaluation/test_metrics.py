@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.measure.metrics import (
+from pneuma_assets.core.evaluation.metrics import (
     all_at,
     capped_recall_at,
     first_place,

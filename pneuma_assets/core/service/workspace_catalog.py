@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.query import QueryOptions
-from pneuma_assets.core.degradation import Part
 from pneuma_assets.core.errors import QueryError, StateError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
+from pneuma_assets.core.missing_parts import Part
 from pneuma_assets.core.service.catalog_types import (
     ColumnHit,
     Facets,
@@ -20,10 +20,10 @@ from pneuma_assets.core.service.catalog_types import (
     Suggestion,
     TablePage,
 )
-from pneuma_assets.core.service.degradation import Missing, listed_sources
-from pneuma_assets.core.service.desk import Desk
-from pneuma_assets.core.service.seen import check_table
+from pneuma_assets.core.service.check_parts import Missing, listed_sources
 from pneuma_assets.core.service.usage import ConfirmedAnswer, questions_of, remembered
+from pneuma_assets.core.service.visible_tables import check_table
+from pneuma_assets.core.service.workspace_base import WorkspaceBase
 from pneuma_assets.core.tables import source_of
 from pneuma_assets.core.text.suggest import check_names, check_number, check_text
 
@@ -38,7 +38,7 @@ MOST_MARKED = 1_000
 """Texts that are marked at once."""
 
 
-class CatalogDesk(Desk):
+class WorkspaceCatalog(WorkspaceBase):
     """The part of `Workspace` that pages and agents browse by; see there.
 
     What is listed, counted and suggested is at most five seconds behind the state.
@@ -73,7 +73,7 @@ class CatalogDesk(Desk):
             StateError: The state is away, and facets are wanted, which it knows alone.
         """
         from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
-        from pneuma_assets.core.search.marks import Marker
+        from pneuma_assets.core.search.highlight import Marker
         from pneuma_assets.core.search.results import Found, check_filter, checked_question
         from pneuma_assets.core.service.browse import check_facets
         from pneuma_assets.core.service.search import (
@@ -221,7 +221,7 @@ class CatalogDesk(Desk):
 
     def mark(self, question: str, texts: Sequence[str]) -> list[Marked]:
         """Return texts with the words of a question marked, as the index compares words."""
-        from pneuma_assets.core.search.marks import Marker
+        from pneuma_assets.core.search.highlight import Marker
         from pneuma_assets.core.text.analysis import analyzer_named
 
         check_text("the question", question, QueryError)

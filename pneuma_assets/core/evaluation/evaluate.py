@@ -13,18 +13,18 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from pneuma_assets.core.answer_feedback import SavedAnswer
 from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import BenchmarkError, QueryError
-from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.measure.metrics import (
+from pneuma_assets.core.evaluation.metrics import (
     Interval,
     Values,
     first_place,
     mean_intervals,
     ranking_metrics,
 )
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.said_answers import SavedAnswer
 from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TableResult, checked_question

@@ -14,7 +14,7 @@ import numpy as np
 from pneuma_assets.core.describe.columns import searched_text
 from pneuma_assets.core.describe.texts import column_text
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.evaluate import json_lines, refuse
+from pneuma_assets.core.evaluation.evaluate import json_lines, refuse
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.tables import Description
 

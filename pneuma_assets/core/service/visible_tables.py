@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from pneuma_assets.core.access import names_of_asker
+from pneuma_assets.core.access_names import names_of_asker
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.text.suggest import check_known, check_text
 

@@ -3,7 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from pneuma_assets.core.closing import Closing, Shared
+from pneuma_assets.core.close_once import Closing, Shared
 
 
 class Resource(Closing):
