@@ -26,7 +26,7 @@ from typing import Any
 # By their paths: nothing of this project can be imported here.
 _FORKING, _TYPES = (
     SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name(name))))
-    for name in ("forking.py", "duckdb_types.py")
+    for name in ("forking.py", "infer_types.py")
 )
 
 _MOST_FILES = 253

@@ -59,7 +59,7 @@ class Given:
         table: As the statement names it; of its rows only these columns are given.
         rows: Its rows; other columns of these are left out.
         types: What columns are that come as text, by their names: those of
-            `duckdb_types.CANDIDATES`; others stay text.
+            `infer_types.CANDIDATES`; others stay text.
         table_id: What people call the table; else what the statement calls it.
     """
 
