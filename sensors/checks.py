@@ -7,7 +7,7 @@ import dagster as dg
 
 from pneuma_assets.assets.checks import FINGERPRINT, QUESTIONS, check_specs
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.evaluation.own_questions import standing
+from pneuma_assets.core.evaluation.ask_own_questions import standing
 from pneuma_assets.core.service import own_questions
 from pneuma_assets.core.service.checks import Known, questions_finding, state_findings
 from pneuma_assets.core.store import Store

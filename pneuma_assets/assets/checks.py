@@ -11,7 +11,7 @@ from pneuma_assets.assets.report import markdown_table, metadata
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.evaluation.own_questions import standing
+from pneuma_assets.core.evaluation.ask_own_questions import standing
 from pneuma_assets.core.service import own_questions
 from pneuma_assets.core.service.checks import (
     CheckResult,

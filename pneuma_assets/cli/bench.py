@@ -21,8 +21,8 @@ from pneuma_assets.cli.options import (
 from pneuma_assets.cli.output import print_json, print_line, print_table, showing_progress
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.evaluation.ask_own_questions import Standing
     from pneuma_assets.core.evaluation.evaluate import Figures
-    from pneuma_assets.core.evaluation.own_questions import Standing
     from pneuma_assets.core.store.questions import Measurement
     from pneuma_assets.workspace import Workspace
 
@@ -136,7 +136,7 @@ def mine(
 
 
 def _known(workspace: "Workspace", *, accept: bool) -> "Standing":
-    from pneuma_assets.core.evaluation.own_questions import Standing, standing
+    from pneuma_assets.core.evaluation.ask_own_questions import Standing, standing
 
     known = workspace.known_tables()  # creates no state where there is none
     if accept and not (known and workspace.store.questions.accept()):
@@ -145,7 +145,7 @@ def _known(workspace: "Workspace", *, accept: bool) -> "Standing":
 
 
 def _print(standing: "Standing", latest: int) -> None:
-    from pneuma_assets.core.evaluation.own_questions import renewed
+    from pneuma_assets.core.evaluation.ask_own_questions import renewed
 
     if not standing.questions:
         print_line("no questions were made yet; run: pneuma-assets bench mine")

@@ -49,7 +49,6 @@ class CommandGroup(TyperGroup):
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **more: Any
     ) -> Any:
         """Run a command; ends the process, or returns the exit code if not `standalone_mode`."""
-        name_deployment((), None, None)
         try:
             result = super().main(args, standalone_mode=False, **more)
             code = result if isinstance(result, int) else 0
@@ -62,6 +61,8 @@ class CommandGroup(TyperGroup):
             if isinstance(error, SystemExit | GeneratorExit):
                 raise
             code = _explain(error)
+        finally:
+            name_deployment((), None, None)
         if standalone_mode:
             sys.exit(code)
         return code

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pneuma_assets.core.evaluation.own_questions import WAITING, Standing
+from pneuma_assets.core.evaluation.ask_own_questions import WAITING, Standing
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.removals import STAGE as REMOVALS
 from pneuma_assets.core.store.tables import TableRecord, TableState

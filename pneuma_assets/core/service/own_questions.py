@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import BenchmarkError, PneumaError
-from pneuma_assets.core.evaluation.own_questions import WAITING, Standing, standing
+from pneuma_assets.core.evaluation.ask_own_questions import WAITING, Standing, standing
 from pneuma_assets.core.tables import content_hash
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _make(store: "Store", index: "SearchIndex") -> None:
 
 
 def _measure(store: "Store", index: "SearchIndex", engine: "QueryEngine", now: _Now) -> None:
-    from pneuma_assets.core.evaluation.own_questions import ask_mined, outlived
+    from pneuma_assets.core.evaluation.ask_own_questions import ask_mined, outlived
 
     questions = store.questions.all()
     left = list(outlived(store, index, questions))

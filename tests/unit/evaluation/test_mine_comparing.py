@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
-from pneuma_assets.core.evaluation.own_questions import (
+from pneuma_assets.core.evaluation.ask_own_questions import (
     comparable,
     compared,
     level,

@@ -8,8 +8,8 @@ import pytest
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.evaluation import generate
+from pneuma_assets.core.evaluation.ask_own_questions import ask_mined, outlived
 from pneuma_assets.core.evaluation.generate import KINDS, mined_questions, spread
-from pneuma_assets.core.evaluation.own_questions import ask_mined, outlived
 from pneuma_assets.core.evaluation.table_contents import Known, known_tables
 from pneuma_assets.core.store.questions import MinedQuestion
 from tests.support.mined_lake import Mined, mined_lake, table_ids

@@ -7,8 +7,8 @@ import pytest
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import BenchmarkError, QueryError
-from pneuma_assets.core.evaluation.own_questions import Change
-from pneuma_assets.core.evaluation.own_questions import standing as standing_of
+from pneuma_assets.core.evaluation.ask_own_questions import Change
+from pneuma_assets.core.evaluation.ask_own_questions import standing as standing_of
 from pneuma_assets.core.service import own_questions
 from pneuma_assets.core.service.checks import questions_finding
 from tests.support.mined_lake import Mined, mined_lake
@@ -106,7 +106,7 @@ def test_what_fails_is_told_until_it_is_past(tmp_path, lake):
     assert not own_questions.is_news(loaded(tmp_path), lake.store)
 
 
-@pytest.mark.parametrize("killed", ["compare.ask_mined", "generate.mined_questions"])
+@pytest.mark.parametrize("killed", ["ask_own_questions.ask_mined", "generate.mined_questions"])
 def test_what_was_killed_is_told_and_not_tried_each_tick(tmp_path, lake, monkeypatch, killed):
     monkeypatch.setattr(f"pneuma_assets.core.evaluation.{killed}", interrupt)
     with pytest.raises(KeyboardInterrupt):
