@@ -4,6 +4,7 @@ import pytest
 
 from pneuma_assets.core.errors import ModelError
 from tests.support.indexed_home import ONE_FOLDER, make_home
+from tests.support.waiting import wait_until
 from tests.support.web_site import LAKE, local_site, new_page
 from tests.support.word_encoder import DOORS
 
@@ -54,10 +55,15 @@ def test_a_part_that_is_away_is_named_beside_what_is_found(browser, words, tmp_p
 
 
 def test_a_question_whose_tables_nobody_opened_fails_until_one_is_opened(page):
-    page.goto("/?q=rain that nobody looks at")
-    page.goto("/failing")
     row = page.get_by_role("row", name="rain that nobody looks at")
+
+    def listed() -> int:
+        """It is noted after the answer was sent."""
+        page.goto("/failing")
+        return row.count()
+
+    page.goto("/?q=rain that nobody looks at")
+    wait_until(listed, "it is noted")
     assert "abandoned" in row.inner_text()
     page.goto("/tables/lake/climate/rain?q=rain that nobody looks at")
-    page.goto("/failing")
-    assert row.count() == 0
+    wait_until(lambda: not listed(), "it is settled")
