@@ -29,7 +29,7 @@ from pneuma_assets.core.sources.files.json_lines import is_array, is_one_documen
 from pneuma_assets.core.sources.files.names import PARTITION_MARK, is_partition
 from pneuma_assets.core.sources.files.part_files import folder_files
 from pneuma_assets.core.sources.files.storage import GONE, REPLACED, SERVER_SAYS, Storage
-from pneuma_assets.core.sources.files.text_layout import LINE_BYTES
+from pneuma_assets.core.sources.files.text_layout import DELIMITERS, LINE_BYTES
 from pneuma_assets.core.tables import TableRef
 from pneuma_assets.core.text import encoding
 from pneuma_assets.core.text.safe import one_line
@@ -300,9 +300,6 @@ def _remedy(cause: str) -> str:
     return next(found, "write the file again or remove it")
 
 
-_DELIMITERS = (b",", b";", b"|", b"\t")
-
-
 def check_first_line(path: Path, head: bytes, file_format: str) -> None:
     """Refuse a text file whose first line, too long for its `head`, is no row of a table.
 
@@ -315,7 +312,7 @@ def check_first_line(path: Path, head: bytes, file_format: str) -> None:
     with path.open("rb") as file:
         line = encoding.unpacked(file).readline(LINE_BYTES)
     if file_format != "jsonl":
-        check_width(1 + max(map(line.count, _DELIMITERS)))
+        check_width(1 + max(line.count(sign.encode()) for sign in DELIMITERS))
         _check_end(line)
         return
     try:
