@@ -88,12 +88,13 @@ def save(
         "state": now.state,
     }
     saved, folder = checked(given, "the saved tables"), folder_of(loaded)
-    if replace and (folder / f"{saved.name}.yaml").is_file():
-        before, times = read(folder / f"{saved.name}.yaml"), (schedule, follow)
-        kept = [
-            one for one, time in zip(("schedule", "follow"), times, strict=True) if time is None
-        ]
-        saved = saved.model_copy(update={one: getattr(before, one) for one in kept})
+    if replace and (file := folder / f"{saved.name}.yaml").is_file():
+        before = read(file)
+        kept = {
+            "schedule": before.schedule if schedule is None else saved.schedule,
+            "follow": before.follow if follow is None else saved.follow,
+        }
+        saved = saved.model_copy(update=kept)
     return write(folder, saved, files, replace=replace)
 
 
