@@ -2,9 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
@@ -12,38 +10,7 @@ from pneuma_assets.core.config.small_sections import WebserverConfig
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.pipeline import dagster_graphql
 from pneuma_assets.core.pipeline.dagster_graphql import webserver_assets
-
-Answer = Callable[[BaseHTTPRequestHandler, dict], None]
-
-
-@contextmanager
-def webserver(answer: Answer) -> Iterator[str]:
-    """Serve what a test wants answered; yields the address."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            answer(self, json.loads(body))
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-def send(handler: BaseHTTPRequestHandler, body: bytes, status: int = 200, **headers: str) -> None:
-    handler.send_response(status)
-    for name, value in {"Content-Length": str(len(body)), **headers}.items():
-        handler.send_header(name, value)
-    handler.end_headers()
-    handler.wfile.write(body)
+from tests.support.small_server import answering, send
 
 
 def refusal(url: str, environ: dict | None = None, **keys: object) -> str:
@@ -66,7 +33,7 @@ def refusal(url: str, environ: dict | None = None, **keys: object) -> str:
     ],
 )
 def test_what_is_no_answer_is_told_with_what_to_do(body, status, why):
-    with webserver(lambda handler, _: send(handler, body, status)) as url:
+    with answering(lambda handler, _: send(handler, body, status)) as url:
         told = refusal(url)
     assert why in told
     assert "check lineage.webserver" in told
@@ -81,17 +48,17 @@ def test_what_is_no_answer_is_told_with_what_to_do(body, status, why):
     ],
 )
 def test_what_is_no_http_is_told_and_no_run_fails(answer):
-    def elsewhere(handler: BaseHTTPRequestHandler, _: dict) -> None:
+    def elsewhere(handler: BaseHTTPRequestHandler, _: bytes) -> None:
         handler.wfile.write(answer)
 
-    with webserver(elsewhere) as url:
+    with answering(elsewhere) as url:
         assert "its answer is no HTTP" in refusal(url)
 
 
 @pytest.mark.parametrize("before", [0, 255])
 def test_a_token_that_is_quoted_is_not_told(before):
     said = {"errors": [{"message": "x" * before + " no such token: user:abcdefghij"}]}
-    with webserver(lambda handler, _: send(handler, json.dumps(said).encode())) as url:
+    with answering(lambda handler, _: send(handler, json.dumps(said).encode())) as url:
         told = refusal(url, {"TOKEN": "user:abcdefghij"}, token_env="TOKEN")
     assert "user:" not in told
 
@@ -99,18 +66,18 @@ def test_a_token_that_is_quoted_is_not_told(before):
 def test_a_redirection_is_not_followed_with_the_token():
     heard = []
 
-    def elsewhere(handler: BaseHTTPRequestHandler, _: dict) -> None:
+    def elsewhere(handler: BaseHTTPRequestHandler, _: bytes) -> None:
         heard.append(handler.headers)
         send(handler, b"", 302, Location=f"{url}/stolen")
 
-    with webserver(elsewhere) as url:
+    with answering(elsewhere) as url:
         told = refusal(url, {"TOKEN": "user:abc"}, token_env="TOKEN")
     assert "answers 302" in told
     assert [one["Dagster-Cloud-Api-Token"] for one in heard] == ["user:abc"]
 
 
 def test_an_answer_that_drips_ends_with_the_time(monkeypatch):
-    def drip(handler: BaseHTTPRequestHandler, _: dict) -> None:
+    def drip(handler: BaseHTTPRequestHandler, _: bytes) -> None:
         handler.send_response(200)
         handler.end_headers()
         try:
@@ -121,7 +88,7 @@ def test_an_answer_that_drips_ends_with_the_time(monkeypatch):
 
     monkeypatch.setattr(dagster_graphql, "SECONDS", 0.5)
     stopped = threading.Event()
-    with webserver(drip) as url:
+    with answering(drip) as url:
         told = refusal(url)
         stopped.set()
     assert "took more than 0.5 s" in told
@@ -129,14 +96,14 @@ def test_an_answer_that_drips_ends_with_the_time(monkeypatch):
 
 def test_an_answer_is_bounded_in_size(monkeypatch):
     monkeypatch.setattr(dagster_graphql, "MOST_BYTES", 1000)
-    with webserver(lambda handler, _: send(handler, b" " * 1001)) as url:
+    with answering(lambda handler, _: send(handler, b" " * 1001)) as url:
         assert "more than 1,000 bytes" in refusal(url)
 
 
 @pytest.mark.timeout(120)  # it ends at once, or not at all
 @pytest.mark.parametrize("begun", [b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\n\r\n"])
 def test_what_drips_its_first_line_or_headers_or_answer_ends_with_the_time(begun, monkeypatch):
-    def drip(handler: BaseHTTPRequestHandler, _: dict) -> None:
+    def drip(handler: BaseHTTPRequestHandler, _: bytes) -> None:
         try:
             handler.wfile.write(begun)
             while not stopped.wait(0.05):
@@ -146,7 +113,7 @@ def test_what_drips_its_first_line_or_headers_or_answer_ends_with_the_time(begun
 
     monkeypatch.setattr(dagster_graphql, "SECONDS", 0.5)
     stopped, gone = threading.Event(), threading.Event()
-    with webserver(drip) as url:
+    with answering(drip) as url:
         told = refusal(url)
         is_gone = gone.wait(10)  # nobody listens to it any longer
         stopped.set()
@@ -159,13 +126,13 @@ def test_all_answers_together_are_bounded_in_size(monkeypatch):
     monkeypatch.setattr(dagster_graphql, "MOST_BYTES_IN_ALL", 1000)
     heard = []
 
-    def forever(handler: BaseHTTPRequestHandler, asked: dict) -> None:
-        heard.append(asked)
+    def forever(handler: BaseHTTPRequestHandler, _: bytes) -> None:
+        heard.append(handler)
         nodes = [{"key": {"path": ["a" * 300]}, "definition": None}]
         page = {"cursor": str(len(heard)), "nodes": nodes}
         send(handler, json.dumps({"data": {"assetsOrError": page}}).encode())
 
-    with webserver(forever) as url:
+    with answering(forever) as url:
         assert "more than 1,000 bytes together" in refusal(url)
     assert len(heard) == 3
 
@@ -174,13 +141,13 @@ def test_pages_are_asked_for_until_one_is_short_and_never_the_same_twice(monkeyp
     monkeypatch.setattr(dagster_graphql, "PAGE", 1)
     cursors = []
 
-    def forever(handler: BaseHTTPRequestHandler, asked: dict) -> None:
-        cursors.append(asked["variables"]["cursor"])
+    def forever(handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        cursors.append(json.loads(body)["variables"]["cursor"])
         nodes = [{"key": {"path": ["a"]}, "definition": None}]
         page = {"cursor": "same", "nodes": nodes}
         send(handler, json.dumps({"data": {"assetsOrError": page}}).encode())
 
-    with webserver(forever) as url:
+    with answering(forever) as url:
         assert "do not come to an end" in refusal(url)
     assert cursors == [None, "same"]
 
