@@ -1,8 +1,6 @@
 """Which columns of which tables each column of a query comes from, scope by scope."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -23,10 +21,6 @@ from pneuma_assets.core.lineage.scopes import (
     star_of,
     using,
 )
-
-_OF_GLOBS = re.compile(r"[*?[]")
-MOST_CHARACTERS = 1_000
-"""Of a pattern of column names; a longer one is no pattern to anybody."""
 
 
 class ColumnReader:
@@ -151,8 +145,7 @@ class ColumnReader:
                 yield Output(name, self._resolver.of_expression(scope, projection))
 
     def _starred(self, scope: Scope, projection: exp.Expr, star: exp.Star) -> Iterator[Output]:
-        """Write a star out: EXCEPT and ILIKE leave columns out, REPLACE and RENAME change them."""
-        pattern = _pattern_of(star)
+        """Write a star out: EXCEPT leaves columns out, REPLACE and RENAME change them."""
         left_out = {self._key(one.name) for one in star.args.get("except_") or []}
         replaced = {
             self._key(one.alias): self._resolver.of_expression(scope, one)
@@ -162,7 +155,7 @@ class ColumnReader:
             self._key(one.this.name): self._key(one.alias) for one in star.args.get("rename") or []
         }
         for one in self._all_of(scope, projection):
-            if one.name not in left_out and (pattern is None or fits(one.name, pattern)):
+            if one.name not in left_out:
                 sources = replaced.get(one.name, one.sources)
                 yield Output(renamed.get(one.name, one.name), sources)
 
@@ -187,20 +180,3 @@ class ColumnReader:
             return [Output(name, through) for name in names]
         changed = [Output(name, one.sources) for name, one in zip(names, outputs, strict=False)]
         return [*changed, *outputs[len(changed) :]]
-
-
-def _pattern_of(star: exp.Star) -> str | None:
-    """Return what the names of a star's columns are to be like; None: whatever they are."""
-    given = star.args.get("ilike")
-    if not isinstance(given, exp.Literal) or len(given.name) > MOST_CHARACTERS:
-        return None
-    return given.name
-
-
-def fits(name: str, pattern: str) -> bool:
-    """Tell whether a name is like a pattern of `%` and `_`, whatever its capitals.
-
-    As a glob, which Python matches in steps by the product of both lengths at most.
-    """
-    glob = _OF_GLOBS.sub(r"[\g<0>]", pattern.lower()).replace("%", "*").replace("_", "?")
-    return fnmatchcase(name.lower(), glob)
