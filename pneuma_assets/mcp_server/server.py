@@ -107,8 +107,10 @@ def _tool(call: Callable[..., Result], desk: "Workspace", asker_of: AskerOf) -> 
     run = _in_thread(call, desk, asker_of)
     hints = ToolAnnotations(**_HINTS | CONVERSATION_TOOLS.get(call, {}))
     tool = Tool.from_function(run, description=inspect.getdoc(call), annotations=hints)
-    tool.parameters = _without_titles(tool.parameters)
     metadata = tool.fn_metadata
+    metadata.arg_model.model_config["extra"] = "forbid"  # else a wrong name is silently ignored
+    metadata.arg_model.model_rebuild(force=True)
+    tool.parameters = _without_titles(metadata.arg_model.model_json_schema())
     metadata.output_schema = _without_titles(metadata.output_schema)
     return tool
 

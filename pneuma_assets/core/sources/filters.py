@@ -22,7 +22,7 @@ def no_match_error(
     `tables` are the names `schema.table` of those that it keeps out, one at least.
     """
     verb = {"include": "matches", "exclude": "leaves"}.get(key, "name")
-    some = f"none of the {len(tables):,} tables, such as {_shown(min(tables))}"
+    some = f"none of its tables ({len(tables):,}, such as {_shown(min(tables))})"
     schemas = {name.rpartition(".")[0] for name in tables}
     alike: list[str] = []
     if key == "schemas":

@@ -27,11 +27,12 @@ HEADINGS = {
 
 Statement = Annotated[str, Form(min_length=1, max_length=20_000), Lines]
 Tables = Annotated[list[Annotated[str, Form(max_length=2_000)]], Form(min_length=1, max_length=20)]
-Question = Annotated[str, Form(max_length=10_000)]
+Question = Annotated[str, Query(max_length=10_000)]
 
 
 @router.get("", response_class=HTMLResponse)
-def answer_page(page: ThePage, q: Annotated[str, Query(max_length=10_000)] = "") -> HTMLResponse:
+@router.get("/run", response_class=HTMLResponse)  # where a form that was refused leads back to
+def answer_page(page: ThePage, q: Question = "") -> HTMLResponse:
     """Show the cells that answer a question, with the statements that gave them."""
     try:
         answer = page.desk.answer(q, where=page.where)
@@ -45,9 +46,7 @@ def answer_page(page: ThePage, q: Annotated[str, Query(max_length=10_000)] = "")
 
 
 @router.post("/run", response_class=HTMLResponse)
-def run_page(
-    page: ThePage, sql: Statement, tables: Tables, question: Question = ""
-) -> HTMLResponse:
+def run_page(page: ThePage, sql: Statement, tables: Tables, q: Question = "") -> HTMLResponse:
     """Run a statement that somebody edited, through the guard that a model's passes."""
     try:
         one = replace(page.desk.run_sql(sql, tables, where=page.where), sql=sql, made_by="you")
@@ -55,7 +54,7 @@ def run_page(
     except PneumaError as error:
         one = TableAnswer(tuple(tables), sql, "", (), (), more=False, read=(), made_by="you")
         chart, problem, heading = None, problem_of(error), "The statement was not run"
-    return _shown(page, question, heading, one=one, chart=chart, problem=problem)
+    return _shown(page, q, heading, one=one, chart=chart, problem=problem)
 
 
 @router.post("/export")

@@ -105,7 +105,7 @@ def test_columns_and_sets_of_tables_are_results_of_their_own(page):
     page.get_by_text("Statement that joins them").first.click()
     assert 'JOIN "' in page.get_by_label("Statement").first.input_value()
     page.get_by_role("button", name="Run", exact=True).first.click()
-    page.wait_for_url("**/answer/run")
+    page.wait_for_url("**/answer/run?**")
     assert page.get_by_role("columnheader", name="rain_mm").is_visible()
 
 

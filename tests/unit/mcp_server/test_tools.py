@@ -168,6 +168,7 @@ def test_a_large_state_is_read_in_parts(call):
         ("find_tables", {}, "Wrong arguments of find_tables: question: is missing"),
         ("find_tables", {"question": ["a"]}, "question: must be a text"),
         ("find_groups", {"question": "a", "limit": "many"}, "limit: must be a whole number"),
+        ("find_tables", {"question": "a", "k": 3}, "k: unknown key"),
         ("lineage", {"table": "lake/orders", "direction": "up"}, "'upstream', 'downstream'"),
         ("drop_table", {"table": "lake/orders"}, "Unknown tool: drop_table"),
     ],

@@ -163,8 +163,19 @@ def test_lines_of_a_form_end_as_lines_do_elsewhere(client, begun):
 
 def test_who_judges_a_statement_of_their_own_returns_to_its_question(client):
     sql = {"sql": "SELECT count(*) AS n FROM rivers", "tables": "open/nature/rivers"}
-    page = client.post("/answer/run", data={**sql, "question": "how many?"}).text
+    page = client.post("/answer/run?q=how many%3F", data=sql).text
     assert 'name="back" value="/answer?q=how+many%3F"' in page
+    assert 'action="/answer/run?q=how%20many%3F"' in page
+
+
+def test_a_refused_export_of_an_edited_statement_leads_back_to_the_question(client):
+    there = "/answer/run?q=longest%20river"
+    sent = {"sql": "SELECT 1", "tables": "open/nature/rivers", "format": "pdf"}
+    came = {"referer": f"{client.base_url}{there}", "accept": "text/html"}
+    refused = client.post("/answer/export", data=sent, headers=came)
+    assert refused.status_code == 422
+    assert f'href="{there}">Go back</a>' in refused.text
+    assert 'value="longest river"' in client.get(there).text
 
 
 @pytest.mark.parametrize("form", ["rename", "say"])
