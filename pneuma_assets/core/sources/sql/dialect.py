@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sqlalchemy import URL, ColumnElement, Connection, Engine, Text, cast, create_engine, func
@@ -14,7 +14,6 @@ from pneuma_assets.core.errors import SqlFailedError
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
 from pneuma_assets.core.sources.sql.engines import SqlBounds, SqlEngine, Wanted
 from pneuma_assets.core.tables import Activity, Column, Definition, ForeignKey, content_hash
-from pneuma_assets.core.text.safe import well_formed
 
 CELL_CHARACTERS = 1000
 """A cell is cut here: nobody reads more, and the memory of rows is bounded."""
@@ -81,27 +80,6 @@ class CatalogTable:
 
 Bound = Sequence[tuple[StatementTable, CatalogTable]]
 """The tables of a statement, with what the catalogue says of them."""
-
-
-def fit_to_keep(table: CatalogTable) -> CatalogTable:
-    """Return a table with keys and query that can be written down, whatever bytes are in names.
-
-    A key that points to a table whose name is no text is none: no id is made of what is kept.
-    """
-
-    def fit(names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(map(well_formed, names))
-
-    return replace(
-        table,
-        primary_key=fit(table.primary_key),
-        foreign_keys=tuple(
-            ForeignKey(fit(key.columns), key.table, fit(key.other_columns))
-            for key in table.foreign_keys
-            if key.table == fit(key.table)
-        ),
-        definition=table.definition and Definition(*fit(astuple(table.definition))),
-    )
 
 
 _REFUSED = re.compile(

@@ -1,27 +1,15 @@
-"""PostgreSQL, on a real server in the tests.
-
-A database of encoding SQL_ASCII keeps whatever bytes it is given, and checks them when they are
-sent: one wrong byte in a comment would fail the whole listing. Here the server is told that bytes
-are Latin 1, as which any will do, and they are decoded, and statements encoded, by ourselves: as
-UTF-8, with surrogates where a name is something else, so that it is found again, and U+FFFD in
-all other text. Names of roles are the whole server's, so they may be such in any database.
-"""
+"""PostgreSQL, on a real server in the tests."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from psycopg import Connection as DriverConnection
 from psycopg.adapt import Buffer, Loader
-from psycopg.types.string import StrDumperUnknown
 from sqlalchemy import (
-    URL,
     ColumnElement,
     Connection,
-    Engine,
     Select,
     bindparam,
-    event,
     func,
     literal,
     literal_column,
@@ -39,8 +27,6 @@ from pneuma_assets.core.sources.sql.postgresql_catalog import QUERY, SCHEMAS, re
 from pneuma_assets.core.sources.sql.postgresql_statements import run
 from pneuma_assets.core.sources.sql.rows import from_clause
 
-_WIRE = "LATIN1"
-_TEXTS = ("text", "varchar", "bpchar")
 _REFUSED = {"42501"}
 _TIMED_OUT = {"57014", "55P03"}
 _SESSION = (
@@ -66,19 +52,13 @@ class PostgreSQL(Dialect):
 
     dependencies: ClassVar[str] = POSTGRESQL
 
-    def engine(self, url: URL) -> Engine:
-        """Return what connects to a database, also to one that keeps texts of no encoding."""
-        engine = super().engine(url)
-        event.listen(engine, "before_cursor_execute", _spelled, retval=True)
-        return engine
-
     def connect_arguments(self) -> dict[str, Any]:
         """Return how long a server may take to answer, and the encoding of all text."""
         return {"connect_timeout": _CONNECT_SECONDS, "client_encoding": "utf8"}
 
     def prepare(self, cursor: Any) -> None:
         """Make a new connection read-only, its statements and waits bounded in time."""
-        _prepare_texts(cursor)
+        cursor.connection.adapters.register_loader("name", _NameLoader)
         milliseconds = int(self.bounds.seconds * 1000)
         for statement in (*_SESSION, f"SET statement_timeout = {milliseconds}"):
             cursor.execute(statement)
@@ -145,64 +125,11 @@ class PostgreSQL(Dialect):
     def reason(self, error: DBAPIError) -> str:
         """Return what the server says, without where in the statement, which nobody here wrote."""
         said = getattr(getattr(error.orig, "diag", None), "message_primary", None)
-        return _decoded(str(said) if said else super().reason(error))
+        return str(said) if said else super().reason(error)
 
 
 class _NameLoader(Loader):
-    """Reads a name, whatever its bytes."""
-
-    errors = "surrogateescape"
+    """Reads a name, whatever its bytes: roles are named by users of any database of the server."""
 
     def load(self, data: Buffer) -> str:
-        return bytes(data).decode("utf-8", self.errors)
-
-
-class _TextLoader(_NameLoader):
-    """Reads a text, with a mark in the place of what is none."""
-
-    errors = "replace"
-
-
-class _Dumper(StrDumperUnknown):
-    """Sends a text as the bytes that it was read from."""
-
-    def dump(self, obj: str) -> Buffer | None:
-        return obj.encode("utf-8", "surrogateescape")
-
-
-def _prepare_texts(cursor: Any) -> None:
-    """Let a new connection read texts and names of any bytes."""
-    connection: DriverConnection[Any] = cursor.connection
-    adapters = connection.adapters
-    adapters.register_loader("name", _NameLoader)
-    if connection.info.parameter_status("server_encoding") != "SQL_ASCII":
-        return
-    cursor.execute(f"SET client_encoding = '{_WIRE}'")
-    for kind in _TEXTS:
-        adapters.register_loader(kind, _TextLoader)
-    adapters.register_loader("json", _NameLoader)  # it holds names, and is parsed where it is used
-    adapters.register_dumper(str, _Dumper)
-
-
-def _spelled(
-    _connection: Any, cursor: Any, statement: str, parameters: Any, *_: Any
-) -> tuple[str, Any]:
-    """Return a statement as the server takes it, names in it as the bytes that they were read from.
-
-    SQLAlchemy calls it before each statement (`before_cursor_execute`).
-    """
-    status = cursor.connection.info.parameter_status
-    if status("server_encoding") == "SQL_ASCII" and status("client_encoding") == _WIRE:
-        return statement.encode("utf-8", "surrogateescape").decode("latin-1"), parameters
-    return statement, parameters
-
-
-def _decoded(words: str) -> str:
-    """Return what the server said of an error, which the driver may have read as Latin 1.
-
-    Words that were read as they should be are not UTF-8 when they are spelled as Latin 1.
-    """
-    try:
-        return words.encode("latin-1").decode("utf-8")
-    except UnicodeError:
-        return words
+        return bytes(data).decode("utf-8", "surrogateescape")

@@ -41,7 +41,6 @@ from pneuma_assets.core.text.safe import well_formed
 
 ESTIMATED = "the number of rows is the database's estimate"
 OF_A_SAMPLE = "it is large, so its values are those of a sample of its rows"
-NO_TEXT = "names or comments of it are no UTF-8, so other characters stand in their place"
 
 SMALL_ROWS = 50_000
 """Tables of no more rows are read whole for a sample, and no sample reads more."""
@@ -154,15 +153,7 @@ def notes_on(dialect: Dialect, table: CatalogTable, counted: Counted) -> tuple[s
         notes.append(OF_A_SAMPLE)
     if counted.rows > SMALL_ROWS and sample_of(dialect, table, counted.rows, 0) is None:
         notes.append(OF_THE_FIRST)
-    if not _is_text(table):
-        notes.append(NO_TEXT)
     return tuple(notes)
-
-
-def _is_text(table: CatalogTable) -> bool:
-    described = (part for column in table.columns for part in (column.name, column.comment))
-    texts = (table.schema, table.name, table.comment, *described)
-    return all("\ufffd" not in text and text == well_formed(text) for text in texts)
 
 
 def rows_in(

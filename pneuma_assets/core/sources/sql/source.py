@@ -32,7 +32,6 @@ from pneuma_assets.core.sources.sql.dialect import (
     COLUMN_COMMENT_CHARACTERS,
     COMMENT_CHARACTERS,
     CatalogTable,
-    fit_to_keep,
 )
 from pneuma_assets.core.sources.sql.engines import Wanted
 from pneuma_assets.core.sources.sql.rows import (
@@ -122,7 +121,7 @@ class SqlSource(Source):
         """Return columns, comments and keys, and count the rows unless that would cost much."""
         with self._reading(ref) as (connection, table):
             counted = self._count(connection, ref, table)
-            whole = fit_to_keep(self._dialect.definition_of(connection, table))
+            whole = self._dialect.definition_of(connection, table)
         return Table(
             *(ref.table_id, _described(table), counted.rows, ref.location, table.comment),
             notes=notes_on(self._dialect, table, counted),
