@@ -26,7 +26,7 @@ from pneuma_assets.core.pipeline.watch import (
 )
 from pneuma_assets.core.service.sources import open_sources
 from pneuma_assets.core.service.state import open_store
-from pneuma_assets.core.sources.events import Mailbox
+from pneuma_assets.core.sources.files.s3_events import SqsMailbox
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.dagster_manifest_write import refresh_manifest
 from pneuma_assets.jobs.dead_runs import fail_orphaned_runs, unfinished_runs
@@ -241,7 +241,7 @@ class Ticks:
         return [one.resolved(base) for one in self._loaded.deployment.sources]
 
     @cached_property
-    def _mailboxes(self) -> dict[str, Mailbox]:
+    def _mailboxes(self) -> dict[str, SqsMailbox]:
         """Where sources tell of changes; their clients live as long as this."""
         found = {one.name: one.mailbox(os.environ) for one in self._configs}
         return {name: mailbox for name, mailbox in found.items() if mailbox is not None}

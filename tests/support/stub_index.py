@@ -5,16 +5,17 @@ key. So it shows what another engine has to bring: an `EngineKind`, a section, a
 `register_engine`.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pneuma_assets.core.config.index import Engine, register_engine
-from pneuma_assets.core.config.secrets import VariableName
+from pneuma_assets.core.config.secrets import VariableName, read_secret
 from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
 from pneuma_assets.core.index.embedded.lifecycle import EmbeddedKind
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.index.registry import IndexPlace, SignIn
+from pneuma_assets.core.index.registry import Credentials, IndexPlace
 
 NAME = "stub"
 
@@ -34,8 +35,11 @@ class StubKind:
 
     technologies = frozenset({"python"})
 
-    def sign_in(self, settings: StubSection) -> SignIn:
-        return SignIn(settings.api_key_env)
+    def credentials(self, settings: StubSection, environ: Mapping[str, str]) -> Credentials:
+        variable = settings.api_key_env
+        where = f"index.{NAME}.api_key_env"
+        key = None if variable is None else read_secret(environ, variable, where, "the key")
+        return Credentials(key)
 
     def exists(self, place: Place) -> bool:
         return EmbeddedKind().exists(_on_shelf(place))

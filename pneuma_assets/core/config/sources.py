@@ -20,7 +20,7 @@ from pneuma_assets.core.config.values import Owner, Reader, SourceName
 
 if TYPE_CHECKING:
     from pneuma_assets.core.sources.base import Source
-    from pneuma_assets.core.sources.events import Mailbox
+    from pneuma_assets.core.sources.files.s3_events import SqsMailbox
 
 
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://\S+")
@@ -148,7 +148,7 @@ class SourceConfig(Section):
         """
         return False
 
-    def mailbox(self, environ: Mapping[str, str]) -> "Mailbox | None":  # noqa: ARG002
+    def mailbox(self, environ: Mapping[str, str]) -> "SqsMailbox | None":  # noqa: ARG002
         """Return where messages tell of changes in the source; None where nothing tells.
 
         Raises:

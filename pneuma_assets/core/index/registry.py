@@ -12,7 +12,6 @@ from pkgutil import resolve_name
 from typing import Any, Generic, Protocol, TypeVar
 
 from pneuma_assets.core.config.index import IndexConfig, engine_named
-from pneuma_assets.core.config.secrets import read_secret
 from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.extras import require
@@ -33,36 +32,6 @@ class Credentials:
 
 
 NOBODY = Credentials()
-
-
-@dataclass(frozen=True, slots=True)
-class SignIn:
-    """What a deployment file says of signing in: it names variables and holds no secret.
-
-    With neither key nor user nobody signs in.
-    """
-
-    api_key_env: str | None = None
-    username: str | None = None
-    password_env: str | None = None
-
-    def read(self, section: str, environ: Mapping[str, str]) -> Credentials:
-        """Read the secrets; `section` is where a message finds the names of their variables.
-
-        Raises:
-            ConfigError: A variable is not set.
-        """
-
-        def secret(variable: str | None, key: str) -> str | None:
-            if variable is None:
-                return None
-            return read_secret(environ, variable, f"{section}.{key}", "the secret").strip()
-
-        return Credentials(
-            secret(self.api_key_env, "api_key_env"),
-            self.username,
-            secret(self.password_env, "password_env"),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +61,12 @@ class EngineKind(Protocol[Settings]):
     def technologies(self) -> frozenset[str]:
         """What the index is made with, for a user interface that shows it."""
 
-    def sign_in(self, settings: Settings) -> SignIn:
-        """Return which variables hold the secrets."""
+    def credentials(self, settings: Settings, environ: Mapping[str, str]) -> Credentials:
+        """Return how to sign in, the secrets read from variables that the settings name.
+
+        Raises:
+            ConfigError: A variable is not set.
+        """
 
     def exists(self, place: IndexPlace[Settings]) -> bool:
         """Tell whether there may be an index; False only where that is sure and costs nothing."""
@@ -163,8 +136,7 @@ def index_credentials(config: IndexConfig, environ: Mapping[str, str]) -> Creden
     Raises:
         ConfigError: A variable that the configuration names is not set.
     """
-    sign_in = kind_of(config.engine).sign_in(config.settings)
-    return sign_in.read(f"index.{config.engine}", environ)
+    return kind_of(config.engine).credentials(config.settings, environ)
 
 
 def open_index(

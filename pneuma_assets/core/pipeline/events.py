@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.watch import TickBudget
-from pneuma_assets.core.sources.events import Mailbox, Messages
+from pneuma_assets.core.sources.files.s3_events import Messages, SqsMailbox
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Problem
 
@@ -41,7 +41,7 @@ class ConsumedEvents:
 def consume_events(
     store: Store,
     configs: Sequence[SourceConfig],
-    mailboxes: MutableMapping[str, Mailbox],
+    mailboxes: MutableMapping[str, SqsMailbox],
     budget: TickBudget | None = None,
 ) -> ConsumedEvents:
     """Take the messages that wait, and keep which sources are to be listed because of them.
@@ -78,7 +78,7 @@ def consume_events(
 def _hear_one(
     store: Store,
     sharing: Sequence[SourceConfig],
-    mailbox: Mailbox,
+    mailbox: SqsMailbox,
     seconds: float,
     heard: ConsumedEvents,
 ) -> str | None:

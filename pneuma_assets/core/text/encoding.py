@@ -12,11 +12,11 @@ import io
 import lzma
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import pyarrow as pa
 
@@ -148,44 +148,10 @@ def _through_arrow(name: str, file: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(stream))
 
 
-def _parts_of_xz(file: BinaryIO) -> Iterator[bytes]:
-    """Yield what all streams of a file hold; `LZMAFile` takes one that is damaged for its end."""
-    decoder, data = lzma.LZMADecompressor(lzma.FORMAT_XZ), b""
-    while True:
-        if decoder.eof:
-            data = decoder.unused_data.lstrip(b"\0")
-            while not data and (padding := file.read(_CHUNK_BYTES)):
-                data = padding.lstrip(b"\0")
-            if not data:
-                return
-            decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ)
-        elif decoder.needs_input and not (data := file.read(_CHUNK_BYTES)):
-            raise EOFError("Compressed file ended before the end-of-stream marker was reached")
-        yield decoder.decompress(data, _CHUNK_BYTES)
-        data = b""
-
-
-class _Parts(io.RawIOBase):
-    """Bytes that come in parts, as a stream."""
-
-    def __init__(self, parts: Iterator[bytes]) -> None:
-        self._parts, self._left = parts, b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._left and (part := next(self._parts, None)) is not None:
-            self._left = part
-        taken = min(len(buffer), len(self._left))
-        buffer[:taken], self._left = self._left[:taken], self._left[taken:]
-        return taken
-
-
 _OPENERS: dict[str, Callable[[BinaryIO], BinaryIO]] = {
     GZIP: lambda file: cast(BinaryIO, gzip.GzipFile(fileobj=file)),
     "bz2": partial(_through_arrow, "bz2"),
-    "xz": lambda file: cast(BinaryIO, io.BufferedReader(_Parts(_parts_of_xz(file)))),
+    "xz": lambda file: cast(BinaryIO, lzma.LZMAFile(file)),  # noqa: SIM115 (ends with its file)
     "zstd": partial(_through_arrow, "zstd"),
     "lz4": partial(_through_arrow, "lz4"),
 }

@@ -340,7 +340,7 @@ def test_a_key_that_no_header_can_hold_is_refused_without_showing_it(wrong):
 
 
 def credentials_of(config: ElasticsearchConfig, environ: dict[str, str]) -> Credentials:
-    return ElasticsearchKind().sign_in(config).read("index.elasticsearch", environ)
+    return ElasticsearchKind().credentials(config, environ)
 
 
 def test_credentials_come_from_the_variables_that_are_named():

@@ -1,6 +1,6 @@
 """What is done to a whole index: it is opened, looked at, and rebuilt beside the one in use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from elasticsearch import Elasticsearch
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
+from pneuma_assets.core.config.secrets import read_secret
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
 from pneuma_assets.core.index.copy import copy_exactly
@@ -32,7 +33,7 @@ from pneuma_assets.core.index.elastic.handle import (
 )
 from pneuma_assets.core.index.elastic.state import read_state
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.index.registry import IndexPlace, SignIn
+from pneuma_assets.core.index.registry import Credentials, IndexPlace
 from pneuma_assets.core.text.analysis import Analyzer
 
 UNKNOWN = "unknown"
@@ -47,9 +48,16 @@ class ElasticsearchKind:
 
     technologies = frozenset({"elasticsearch"})
 
-    def sign_in(self, settings: ElasticsearchConfig) -> SignIn:
-        """Return which variables hold the key or the password."""
-        return SignIn(settings.api_key_env, settings.username, settings.password_env)
+    def credentials(self, settings: ElasticsearchConfig, environ: Mapping[str, str]) -> Credentials:
+        """Return the key, or the user and password; raises `ConfigError` where one is not set."""
+
+        def secret(variable: str | None, key: str) -> str | None:
+            if variable is None:
+                return None
+            return read_secret(environ, variable, f"index.{ENGINE}.{key}", "the secret").strip()
+
+        key = secret(settings.api_key_env, "api_key_env")
+        return Credentials(key, settings.username, secret(settings.password_env, "password_env"))
 
     def exists(self, place: Place) -> bool:  # noqa: ARG002 (whatever the settings)
         """Return that there may be one: only the cluster knows, and opening asks it."""

@@ -7,7 +7,7 @@ it is gone on with by whoever wants an index like that, and otherwise removed.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +32,7 @@ from pneuma_assets.core.index.embedded.folder import (
 )
 from pneuma_assets.core.index.embedded.stats import inspect
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.index.registry import IndexPlace, SignIn
+from pneuma_assets.core.index.registry import NOBODY, Credentials, IndexPlace
 from pneuma_assets.core.text.analysis import Analyzer
 
 _LOCK_TIMEOUT = 60.0
@@ -45,9 +45,9 @@ class EmbeddedKind:
 
     technologies = frozenset({"sqlite"})
 
-    def sign_in(self, settings: Section) -> SignIn:  # noqa: ARG002 (nobody asks)
+    def credentials(self, settings: Section, environ: Mapping[str, str]) -> Credentials:  # noqa: ARG002
         """Return that nobody signs in."""
-        return SignIn()
+        return NOBODY
 
     def exists(self, place: Place) -> bool:
         """Tell whether there is an index."""

@@ -6,7 +6,8 @@ and https://docs.aws.amazon.com/AmazonS3/latest/userguide/ev-events.html.
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,6 @@ from urllib.parse import unquote_plus
 
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.extras import extra_for
-from pneuma_assets.core.sources.events import Messages
 from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -28,8 +28,26 @@ MAX_CHARS = 1_100_000
 """Longer bodies than SQS allows (1 MiB) are not parsed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """Some messages that were taken from a queue and are not yet removed from it.
+
+    They are lost, doubled and late, and anybody who may write to the queue writes them: they say
+    where to look, and nothing is believed of them. A full listing stays due.
+
+    Attributes:
+        handles: What the queue knows them by.
+        addresses: What has changed, as it is called where it is kept.
+        unread: How many messages could not be understood.
+    """
+
+    handles: Sequence[str]
+    addresses: Sequence[str]
+    unread: int
+
+
 class SqsMailbox:
-    """The queue that a bucket's notifications are sent to.
+    """The queue that a bucket's notifications are sent to. Raises `SourceError` where it fails.
 
     A source may rely on it alone for `full_scan_s` seconds; the client is made, and something sent,
     when the first message is asked for.
