@@ -49,35 +49,23 @@ class Engine:
 
 
 _OTHER_KEYS = ("engine", "analyzer", "settings")
-_PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
 def _checked(engine: Engine) -> str:
     """Return the name of an engine that keeps what `Engine` asks."""
-    if not isinstance(engine, Engine):
-        raise ConfigError(f"{engine!r} is not a search engine; let it be an Engine")
-    name, section = engine.name, engine.section
-    if not isinstance(name, str) or not re.fullmatch("[a-z][a-z0-9_]{0,31}", name):
+    name = engine.name
+    if not re.fullmatch("[a-z][a-z0-9_]{0,31}", name):
         raise ConfigError(
             f"{name!r} cannot name a search engine; use lower-case letters, digits and '_', at "
             "most 32"
         )
     if name in _OTHER_KEYS or hasattr(Section, name):
         raise ConfigError(f"{name!r} cannot name a search engine: it has a meaning beside it")
-    if not isinstance(engine.kind, str) or not _PLACE.fullmatch(engine.kind):
+    keys = {} if engine.section is None else engine.section.model_fields
+    if missing := [key for key, one in keys.items() if one.is_required()]:
         raise ConfigError(
-            f"search engine {name!r}: {engine.kind!r} is no place of a class; write it as "
-            "package.module:Class"
-        )
-    if section is None:
-        return name
-    if not (isinstance(section, type) and issubclass(section, Section)):
-        raise ConfigError(f"search engine {name!r}: {section!r} does not extend Section")
-    missing = [key for key, one in section.model_fields.items() if one.is_required()]
-    if missing:
-        raise ConfigError(
-            f"search engine {name!r}: {', '.join(missing)} of {section.__qualname__} has no "
-            "default, and a deployment file may lack the section; give each key one"
+            f"search engine {name!r}: its section has no default for {', '.join(missing)}, and a "
+            "deployment file may lack it; give each key one"
         )
     return name
 
