@@ -72,7 +72,7 @@ class Kind:
 
 def chosen(lake: Path, count: int, seed: int = 0) -> list[tuple[Path, str]]:
     """Return tables of a lake to make copies of, the same ones every time, with their titles."""
-    return random.Random(seed).sample([*_tables_with_titles(lake)], count)
+    return random.Random(seed).sample([one[:2] for one in titled_tables(lake)], count)
 
 
 def plant(tables: Sequence[tuple[Path, str]], target: Path, seed: int = 0) -> list[Planted]:
@@ -91,14 +91,15 @@ def plant(tables: Sequence[tuple[Path, str]], target: Path, seed: int = 0) -> li
     return planted
 
 
-def _tables_with_titles(lake: Path) -> Iterator[tuple[Path, str]]:
+def titled_tables(lake: Path) -> Iterator[tuple[Path, str, Rows]]:
+    """Yield the CSV files of a lake that have a title in their page, with their rows."""
     for path in sorted(lake.glob("*/*.csv")):
         found = _TITLE.search(path.with_suffix(".html").read_text("utf-8", "replace"))
         title = _TAG.sub(" ", html.unescape(found.group(1))).strip() if found else ""
         if f"{path.parent.name}/{path.stem}" in DUPLICATES or len(title.split()) < 3:
             continue
-        if len(_read(path)) > _LEAST_ROWS:
-            yield path, title
+        if len(rows := _read(path)) > _LEAST_ROWS:
+            yield path, title, rows
 
 
 def _read(path: Path) -> Rows:

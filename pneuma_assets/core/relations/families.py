@@ -4,14 +4,13 @@ Members lie in one place, are called the same but for what tells the parts apart
 the same columns.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from os.path import commonprefix
 
-from pneuma_assets.core.relations.part_names import is_period, told_in
+from pneuma_assets.core.relations.part_names import Told, is_told, told_in
 from pneuma_assets.core.terms.fields import name_parts
 
 COLUMNS_ALIKE = 0.8
@@ -20,6 +19,12 @@ COLUMNS_ALIKE = 0.8
 _DENSE = 0.75
 """Of the numbers from the first to the last, the share that there is where they count parts. Others
 are names: `order_17` and `order_245`, estimates of 1, 3 and 5 years."""
+
+_SHORTEST_RUN = 3
+"""Numbers that count parts beside others that do not."""
+
+_NEXT_CENTURY = 50
+"""Of years of two digits, those below it follow 99 where there are 99 and 00."""
 
 _MOST_COMPARED = 8
 """Families of one name, by other columns each, with which a table is compared."""
@@ -43,18 +48,47 @@ def find_families(columns: Mapping[str, Set[int]]) -> dict[str, str]:
         for name, told in _names_of_series(table_id):
             named[name][table_id] = told
     groups = [
-        (some, numbers)
+        run
         for together in named.values()
         for numbers in _of_one_kind(together)
         for some in _of_like_columns(numbers, columns)
+        for run in _runs(some, numbers)
     ]
     found: dict[str, str] = {}
     for some, numbers in sorted(groups, key=lambda group: (-len(group[0]), group[0][0])):
         left = [one for one in some if one not in found]
-        counted = {numbers[one] for one in left}
-        if len(left) > 1 and len(counted) >= _DENSE * (1 + max(counted) - min(counted)):
+        if len(left) > 1 and _is_dense({numbers[one] for one in left}):
             found |= dict.fromkeys(left, left[0])
     return found
+
+
+def _is_dense(numbers: Set[int]) -> bool:
+    return len(numbers) >= _DENSE * (1 + max(numbers) - min(numbers))
+
+
+def _runs(
+    table_ids: Sequence[str], numbers: Mapping[str, int]
+) -> Iterator[tuple[Sequence[str], Mapping[str, int]]]:
+    """Yield tables whose numbers count through; where not all of them do, runs of a few and more.
+
+    So `report_1` to `report_4` are one thing beside `report_1040`, and 00 comes after 99.
+    """
+    counted = {numbers[one] for one in table_ids}
+    if _is_dense(counted):
+        yield table_ids, numbers
+        return
+    if counted >= {0, 99}:
+        numbers = {one: n + 100 if n < _NEXT_CENTURY else n for one, n in numbers.items()}
+        counted = {numbers[one] for one in table_ids}
+    runs: list[set[int]] = []
+    for number in sorted(counted):
+        if runs and _is_dense({*runs[-1], number}):
+            runs[-1].add(number)
+        else:
+            runs.append({number})
+    for run in runs:
+        if len(run) >= _SHORTEST_RUN:
+            yield [one for one in table_ids if numbers[one] in run], numbers
 
 
 def _of_one_kind(told: Mapping[str, tuple[bool, int | None]]) -> Iterator[dict[str, int]]:
@@ -106,23 +140,23 @@ def _names_of_series(table_id: str) -> Iterator[tuple[str, tuple[bool, int | Non
     That is whether it is by a number, and the number; of a year alone, which may be one, the year.
     """
     *places, own = table_id.split("/")
-    within = ["*" if is_period(place) else place for place in places[1:]]
+    within = ["*" if is_told(place) else place for place in places[1:]]
     text = " ".join(name_parts(own))
     told = told_in(own)
-    numbers = [one for one in told if one["number"]][-_MOST_NUMBERS:]
-    named = [one for one in told if not one["number"]]
+    numbers = [one for one in told if one.number][-_MOST_NUMBERS:]
+    named = [one for one in told if not one.number]
     if named or (text and "*" in within):
-        alone = len(named) == 1 and "*" not in within and named[0]["year"] == named[0][0]
-        year = int(named[0][0]) if alone else None
+        alone = len(named) == 1 and "*" not in within and named[0].text == named[0].year
+        year = int(named[0].year) if alone else None
         yield "/".join([*places[:1], *within, _starred(text, named)]), (False, year)
     for number in numbers:
-        stars = sorted([*named, number], key=re.Match.start)
-        yield "/".join([*places[:1], *within, _starred(text, stars)]), (True, int(number[0]))
+        stars = sorted([*named, number], key=lambda part: part.start)
+        yield "/".join([*places[:1], *within, _starred(text, stars)]), (True, int(number.number))
 
 
-def _starred(text: str, parts: Sequence[re.Match[str]]) -> str:
-    ends = [0, *(part.end() for part in parts)]
-    starts = [*(part.start() for part in parts), len(text)]
+def _starred(text: str, parts: Sequence[Told]) -> str:
+    ends = [0, *(part.end for part in parts)]
+    starts = [*(part.start for part in parts), len(text)]
     return "*".join(text[end:start] for end, start in zip(ends, starts, strict=True))
 
 

@@ -6,8 +6,13 @@ means those parts.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain, groupby
+from operator import itemgetter
+
+from pytz import country_names
 
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import singular
@@ -27,26 +32,54 @@ ny new_york nc north_carolina nd north_dakota oh ohio ok oklahoma or oregon pa p
 ri rhode_island sc south_carolina sd south_dakota tn tennessee tx texas ut utah vt vermont
 va virginia wa washington wv west_virginia wi wisconsin wy wyoming dc district_of_columbia
 """
-_COUNTRIES = """
-ad ae af ag al am ao ar at au az ba bb bd be bf bg bh bi bj bn bo br bs bt bw by bz ca cd cf cg ch
-ci cl cm cn co cr cu cv cy cz de dj dk dm do dz ec ee eg er es et fi fj fr ga gb ge gh gm gn gq gr
-gt gw gy hk hn hr ht hu id ie il in iq ir is it jm jo jp ke kg kh km kp kr kw kz la lb lk lr ls lt
-lu lv ly ma md me mg mk ml mm mn mr mt mu mv mw mx my mz na ne ng ni nl no np nz om pa pe pg ph pk
-pl pr pt py qa ro rs ru rw sa sb sc sd se sg si sk sl sn so sr ss sv sy sz td tg th tj tl tm tn to
-tr tt tw tz ua ug uk us uy uz ve vn ye za zm zw eu
+_MORE = """
+eu europe uk united_kingdom us united_states_of_america kr south_korea kp north_korea
+na north_america
 """
-_PAIRS = _STATES.split()
-_STATE_OF = dict(zip(_PAIRS[::2], (one.replace("_", " ") for one in _PAIRS[1::2]), strict=True))
+_LARGER = """
+emea apac latam dach mena nordics benelux north south east west northeast northwest southeast
+southwest central asia africa oceania north_america south_america latin_america middle_east
+"""
+"""Markets, points of the compass, continents; they have no codes."""
+
+
+def _by_code() -> dict[str, tuple[str, ...]]:
+    """Return what each code of a state or a country stands for; `ca` is California and Canada."""
+    listed = f"{_STATES} {_MORE}".split()
+    pairs = [*zip(listed[::2], listed[1::2], strict=True)]
+    pairs += [(code.lower(), name.split(" (")[0]) for code, name in country_names.items()]
+    found: dict[str, tuple[str, ...]] = defaultdict(tuple)
+    for code, name in pairs:
+        found[code] += (" ".join(name_parts(name)),)
+    return found
+
+
+_NAMED = _by_code()
 _CODE = 2
 """Letters of a code of a state or a country."""
+_LAST_MONTH = 12
 
-_REGIONS = "|".join([*_STATE_OF.values(), *{*_STATE_OF, *_COUNTRIES.split()}])
+_REGIONS = {
+    *chain.from_iterable(_NAMED.values()),
+    *(one.replace("_", " ") for one in _LARGER.split()),
+}
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    """Return a pattern of texts, the longest first; by first letters, as there are hundreds."""
+    by_letter = groupby(sorted(texts), key=itemgetter(0))
+    longest = ((letter, sorted(some, key=len, reverse=True)) for letter, some in by_letter)
+    return "|".join(f"{letter}(?:{'|'.join(i[1:] for i in some)})" for letter, some in longest)
+
 
 _MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS)
 _YEAR = r"(?:1[89]\d\d|20\d\d|2100)"
-TOLD_BY = re.compile(
-    rf"\b(?:(?P<year>{_YEAR})(?: ?(?P<month>0[1-9]|1[0-2])(?: ?(?P<day>[0-2][1-9]|[123]0|31))?)?"
-    rf"|(?P<named>{_MONTH})|(?P<region>{_REGIONS})|(?P<number>\d{{1,9}}))\b"
+_DAY_OF = r"(?:0[1-9]|[12]\d|3[01])"
+_TOLD_BY = re.compile(
+    rf"\b(?:(?:fy ?)?(?P<year>{_YEAR})(?: ?(?P<month>0[1-9]|1[0-2])(?: ?(?P<day>{_DAY_OF}))?)?"
+    rf"|(?P<first>{_DAY_OF}) ?(?P<second>{_DAY_OF}) ?(?P<of>{_YEAR})|fy ?(?P<short>\d\d)"
+    rf"|(?P<named>{_MONTH})|(?P<quarter>q ?[1-4])|(?P<half>h ?[12])"
+    rf"|(?P<region>{_any_of({*_REGIONS, *_NAMED})})|(?P<number>\d{{1,9}}))\b"
 )
 """What tells members apart, in the parts of a name, joined by blanks."""
 
@@ -56,26 +89,104 @@ _SPELLED = re.compile(rf"\b(?:{_DAY}(?: of)? )?({_MONTH})(?: {_DAY})? ({_YEAR})\
 """A day, or a month, as a question says it: 1 August 2017, Aug 1, 2017, the 1st of August 2017."""
 
 _OF_WORDS = re.compile(
-    rf"\b(?:{'|'.join(one.replace('_', '[ _-]+') for one in _PAIRS[1::2] if '_' in one)})\b", re.I
+    rf"\b(?:{_any_of(one.replace(' ', '[ _-]+') for one in _REGIONS if ' ' in one)})\b", re.I
 )
-"""States of several words: none of them is one by itself, and West Virginia is not Virginia."""
+"""Regions of several words: none of them is one by itself, and West Virginia is not Virginia."""
+
+_CAMEL_CODE = re.compile(
+    r"(?<=[a-z])[A-Z]{2}(?![a-z]|\d(?!\d))|(?<![A-Za-z])[A-Z]{2}(?=[A-Z][a-z])"
+)
+
+_RANKED = re.compile(r"\b(?:level|tier|stage|phase|grade|step) $")
+"""Numbers behind these tell kinds apart, not parts: processing levels, tiers of a study."""
 
 
-def told_in(name: str) -> list[re.Match[str]]:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What tells a part from others in the parts of a name, joined by blanks, and where it stands.
+
+    Attributes:
+        start: Where it begins.
+        end: Where it ends.
+        text: What stands there.
+        year: Four digits.
+        month: From 1; of a quarter or half of a year the first one; 0 without any.
+        day: Of the month.
+        region: A code or a name.
+        number: What is none of these; not of a date.
+    """
+
+    start: int
+    end: int
+    text: str
+    year: str = ""
+    month: int = 0
+    day: int = 0
+    region: str = ""
+    number: str = ""
+
+    def words(self) -> Iterator[str]:
+        """Yield what a question may say of it, besides its own words."""
+        if self.year:
+            yield self.year
+        if self.year and self.month:
+            yield f"{self.year}{self.month:02}{f'{self.day:02}' if self.day else ''}"
+        if self.text[0] in "qh" and self.text[-1].isdigit():
+            yield self.text.replace(" ", "")
+        elif self.month:
+            yield _MONTHS[self.month - 1]
+        names = _NAMED.get(self.region, [self.region] if " " in self.region else [])
+        yield from map(singular, names)
+
+
+def _told(text: str) -> list[Told]:
+    told: list[Told] = []
+    for one in map(_read, _TOLD_BY.finditer(text)):
+        last = told[-1] if told else None
+        if last and last.text == last.year and one.text in _next(last.year):  # 2019_20, a season
+            told[-1] = replace(last, end=one.end, text=text[last.start : one.end])
+        else:
+            told.append(one)
+    return told
+
+
+def _next(year: str) -> tuple[str, str]:
+    following = str(int(year) + 1)
+    return following, following[2:]
+
+
+def _read(found: re.Match[str]) -> Told:
+    text, (start, end) = found[0], found.span()
+    year = found["year"] or found["of"] or ""
+    month, day = int(found["month"] or 0), int(found["day"] or 0)
+    if found["short"]:
+        year = f"{'19' if found['short'] >= '70' else '20'}{found['short']}"
+    elif found["of"]:
+        day, month = int(found["first"]), int(found["second"])
+        day, month = (month, day) if month > _LAST_MONTH else (day, month)
+    elif found["named"]:
+        month = _number_of(text)
+    elif found["quarter"] or found["half"]:
+        month = 1 + (3 if found["quarter"] else 6) * (int(text[-1]) - 1)
+    return Told(start, end, text, year, month, day, found["region"] or "", found["number"] or "")
+
+
+def told_in(name: str) -> list[Told]:
     """Return what tells a name's part apart, found in its parts, joined by blanks.
 
-    A code stands by itself: `no2` is no table of Norway.
+    A code stands by itself, or in capitals between other words: `no2` is no table of Norway.
     """
-    whole = frozenset(_WORD.findall(name.casefold()))
-    found = TOLD_BY.finditer(" ".join(name_parts(name)))
-    return [one for one in found if len(one["region"] or "") != _CODE or one[0] in whole]
+    whole = {one.casefold() for one in (*_WORD.findall(name), *_CAMEL_CODE.findall(name))}
+    text = " ".join(name_parts(name))
+    found = [one for one in _told(text) if len(one.region) != _CODE or one.region in whole]
+    return [one for one in found if not one.number or not _RANKED.search(text, 0, one.start)]
 
 
-def is_period(place: str) -> bool:
-    """Tell whether a folder is called by a year, a month or a day alone."""
+def is_told(place: str) -> bool:
+    """Tell whether a folder is called by what tells parts apart alone: 2019, 01, texas, q3."""
     told = told_in(place)
-    dated = len(told) == 1 and bool(told[0]["year"] or told[0]["named"])
-    return dated and told[0][0] == " ".join(name_parts(place))
+    left = len("".join(name_parts(place))) - sum(len(one.text.replace(" ", "")) for one in told)
+    return bool(told) and not left
 
 
 @lru_cache(maxsize=65_536)
@@ -85,15 +196,10 @@ def order_of(table_id: str) -> tuple[object, ...]:
     Beside tables of numbers alone a year is a number, too.
     """
     told = told_in(table_id)
-    years = [int(one["year"]) for one in told if one["year"]]
-    numbers = [int(one["number"]) for one in told if one["number"]]
-    months = [_month_of(one) for one in told if one["month"] or one["named"]]
-    days = [one["day"] for one in told if one["day"]]
-    return years or numbers, months, days, numbers, table_id
-
-
-def _month_of(told: re.Match[str]) -> int:
-    return int(told["month"]) if told["month"] else _number_of(told["named"])
+    years = [int(one.year) for one in told if one.year]
+    numbers = [int(one.number) for one in told if one.number]
+    months = [one.month for one in told if one.month]
+    return years or numbers, months, [one.day for one in told if one.day], numbers, table_id
 
 
 def _number_of(month: str) -> int:
@@ -119,7 +225,10 @@ def told_apart(question: str, table_ids: Sequence[str]) -> list[frozenset[str]]:
     """
     common, places = _by_word(tuple(table_ids))
     said: dict[int, set[str]] = defaultdict(set)
-    for word in frozenset(_said(question[:MOST_CHARACTERS], common)) - common:
+    words = frozenset(_said(question[:MOST_CHARACTERS], common)) - common
+    if _FIRST_NUMBERS.isdisjoint(places):  # they count no parts, and so are years
+        words |= {one[2:] for one in words if _YEARS.fullmatch(one) and one not in places}
+    for word in words - common:
         for place in places.get(word, ()):
             said[place].add(word)
     return [frozenset(said.get(place, ())) for place in range(len(table_ids))]
@@ -142,21 +251,12 @@ def words_of_name(table_id: str) -> frozenset[str]:
     Dates are said as a year, a month and a day, too, and states by their names.
     """
     text = " ".join(name_parts(table_id))
-    return frozenset([*map(singular, _OF_WORDS.sub(" ", text).split()), *_words_told(text)])
-
-
-def _words_told(text: str) -> Iterator[str]:
-    for one in TOLD_BY.finditer(text):
-        if one["year"]:
-            yield from (one["year"], "".join(filter(None, (one["year"], one["month"], one["day"]))))
-        if one["month"] or one["named"]:
-            yield _MONTHS[_month_of(one) - 1]
-        region = one["region"] or ""
-        if region in _STATE_OF or _OF_WORDS.fullmatch(region):
-            yield singular(_STATE_OF.get(region, region))
+    told = (word for one in _told(text) for word in one.words())
+    return frozenset([*map(singular, _OF_WORDS.sub(" ", text).split()), *told])
 
 
 _YEARS = re.compile("1[0-9]{3}|20[0-9]{2}|2100")
+_FIRST_NUMBERS = frozenset(["0", "00", "1", "01"])
 
 
 def _said(question: str, common: frozenset[str]) -> Iterator[str]:
@@ -170,8 +270,8 @@ def _said(question: str, common: frozenset[str]) -> Iterator[str]:
                 yield singular(part)
             before = singular(part)
     text = " ".join(name_parts(question))
-    for one in TOLD_BY.finditer(text):
-        if one["year"] or one["named"] or _OF_WORDS.fullmatch(one[0]):
-            yield from _words_told(one[0])
+    for one in _told(text):
+        if one.year or one.month or " " in one.region:
+            yield from one.words()
     for first, month, second, year in _SPELLED.findall(text):
         yield f"{year}{_number_of(month):02}{(second or first):>02}"

@@ -32,6 +32,17 @@ def families(*names: str, columns=frozenset(range(10)), **other: frozenset[int])
         (DAYS, "web/ga/ga_sessions_*"),
         (STATES, "shop/orders_*"),
         (SHARDS, "s/t_*"),
+        (["s/ordersCA", "s/ordersTX", "s/ordersNY"], "s/orders*"),
+        (["s/CAOrders", "s/TXOrders"], "s/*Orders"),
+        (["s/germany_sales", "s/south_korea_sales"], "s/*_sales"),
+        (["s/sales_north", "s/sales_south", "s/sales_east"], "s/sales_*"),
+        (["s/EMEA sales", "s/APAC sales"], "s/* sales"),
+        (["s/texas/orders", "s/ohio/orders"], "s/*/orders"),
+        (["s/2019/01/sales", "s/2019/02/sales", "s/2020/01/sales"], "s/*/sales"),
+        (["s/FY2019/sales", "s/FY2020/sales"], "s/FY*/sales"),
+        (["s/a_15_01_2019", "s/a_31_01_2019", "s/a_01_02_2019"], "s/a_*_2019"),
+        (["s/games_2010_11", "s/games_2011_12", "s/games_2012_13"], "s/games_*"),
+        (["s/t_98", "s/t_99", "s/t_00", "s/t_01"], "s/t_*"),
     ],
 )
 def test_parts_of_one_thing_are_a_family(names, name):
@@ -53,6 +64,10 @@ def test_parts_of_one_thing_are_a_family(names, name):
         ["s/2019/🎺", "s/2019/🎻"],
         ["s/plan_a", "s/plan_b"],
         ["s/2-1801-2", "s/2-9824-1"],
+        ["s/waterNO2", "s/waterSO2"],
+        ["s/samples_level_2", "s/samples_level_3"],
+        ["s/form_940", "s/form_941", "s/form_1040"],
+        ["s/ordersca", "s/orderstx"],
         ["s/1984", "s/1985", "s/2275", "s/10655", "s/77"],
     ],
 )
@@ -64,6 +79,11 @@ def test_among_numbered_tables_a_year_is_a_number_where_it_counts_through_with_t
     few = ["s/part-1", "s/part-2", "s/part-3"]
     assert families(*few, "s/part-2019") == dict.fromkeys(few, few[0])
     assert sorted(SHARDS, key=order_of) == SHARDS
+
+
+def test_numbers_that_count_through_are_parts_beside_others():
+    few = ["s/report_1", "s/report_2", "s/report_3"]
+    assert families(*few, "s/report_1040") == dict.fromkeys(few, few[0])
 
 
 def test_members_have_nearly_the_same_columns():
@@ -109,6 +129,28 @@ def test_a_question_means_the_days_that_it_names(question, days):
 )
 def test_a_question_means_the_states_that_it_names(question, states):
     assert meant(question, STATES) == states
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("orders in South Korea", ["s/a_kr", "s/a_za", "s/a_de"]),
+        ("orders in Canada", ["s/a_ca", "s/a_us"]),
+        ("orders in Germany", ["s/a_de", "s/a_fr"]),
+        ("sales in Q3 2019", ["s/a_2019_q3", "s/a_2019_q2", "s/a_2018_q3"]),
+        ("sales in 2019", ["s/a_19", "s/a_18", "s/a_20"]),
+        ("sales in fiscal year 2019", ["s/a_FY19", "s/a_FY20"]),
+        ("visits on May 3, 2019", ["s/a_03_05_2019", "s/a_13_05_2019"]),
+        ("visits on May 13, 2019", ["s/a_05132019", "s/a_05122019"]),
+    ],
+)
+def test_a_question_means_the_part_that_it_says_in_other_words(question, names):
+    assert meant(question, names) == names[:1]
+
+
+def test_numbers_of_two_digits_that_begin_at_one_are_no_years():
+    shards = [f"s/part_{number:02}" for number in range(1, 25)]
+    assert meant("sales in 2019", shards) == shards
 
 
 @pytest.mark.parametrize(
