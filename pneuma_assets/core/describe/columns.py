@@ -35,7 +35,7 @@ Known = Mapping[int, Mapping[Provenance, Description]]
 WRITTEN = (Provenance.CORRECTION, Provenance.PERSON, Provenance.DOCUMENT)
 """What people wrote; where there is any, nothing else is shown and no model is asked."""
 
-DESCRIBING_VERSION = "4"
+DESCRIBING_VERSION = "5"
 """Raised when the same table is described otherwise, so that all tables are made anew."""
 
 

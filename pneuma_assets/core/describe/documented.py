@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pneuma_assets.core.dictionaries.lines import TEXT_CHARACTERS, Cells, Glossary, says_something
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from pneuma_assets.core.terms.fields import name_parts
+from pneuma_assets.core.text.analysis import ENGLISH_STOP_WORDS
 from pneuma_assets.core.text.safe import one_line
 
 EXACT, FOLDED, SHARED = 1.0, 0.9, 0.8
@@ -82,9 +83,9 @@ def documented_descriptions(
 
 
 def _repeats(name: str, text: str) -> bool:
-    """Tell whether a text says no more than the name, as `GNP` does of `gnp`."""
+    """Tell whether a text says no more than the name, as `the GNP` does of `gnp`."""
     words = frozenset(name_parts(text))
-    return bool(words) and words.issubset(name_parts(name))
+    return bool(words) and (words - ENGLISH_STOP_WORDS).issubset(name_parts(name))
 
 
 def _read(glossary: Glossary, names: "_Names", provenance: Provenance) -> _Told | None:

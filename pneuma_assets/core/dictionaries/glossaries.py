@@ -1,7 +1,9 @@
 """Finds, in a document about a table, the lists that may say what its columns mean."""
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import chain, islice
 
 from pneuma_assets.core.dictionaries.html import (
     decode_page,
@@ -10,12 +12,15 @@ from pneuma_assets.core.dictionaries.html import (
     parse_page,
 )
 from pneuma_assets.core.dictionaries.lines import MOST_ROWS, Glossary, lists_in, lists_of
+from pneuma_assets.core.dictionaries.prose import sentences_about
 from pneuma_assets.core.dictionaries.text import Names, json_parts, suffix_of, together
 from pneuma_assets.core.text.encoding import decode
 from pneuma_assets.core.text.safe import one_line
 
 MOST_CHARACTERS = 200_000
 """Of a document; parsing Markdown takes a second for so many."""
+
+_PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 def glossaries_in(
@@ -51,4 +56,7 @@ def _lists(name: str, data: bytes, table: Collection[str], others: Names) -> Ite
     elif suffix == "md":
         yield from lists_in_markdown(decode(data)[:MOST_CHARACTERS])
     else:
-        yield from (Glossary("", rows) for rows in lists_in(decode(data)[:MOST_CHARACTERS]))
+        text = decode(data)[:MOST_CHARACTERS]
+        yield from (Glossary("", rows) for rows in lists_in(text))
+        said = map(sentences_about, _PARAGRAPH.split(text))
+        yield Glossary("", [*islice(chain.from_iterable(said), MOST_ROWS)], about_columns=True)

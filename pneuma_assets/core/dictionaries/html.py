@@ -7,7 +7,7 @@ list, or as a table without a header whose first cells may be numbers.
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from pneuma_assets.core.dictionaries.lines import (
@@ -20,6 +20,7 @@ from pneuma_assets.core.dictionaries.lines import (
     says_something,
     split_entry,
 )
+from pneuma_assets.core.dictionaries.prose import sentences_about
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.text.encoding import HEAD_BYTES, decode, guess_encoding
 from pneuma_assets.core.text.safe import one_line
@@ -39,6 +40,7 @@ _BLOCK = re.compile(
 _MARKS = {**{f"h{level}": f"{'#' * level} " for level in range(1, 7)}, "li": "- "}
 _UNSEEN = frozenset({"script", "style", "template", "noscript", "svg", "math", "object"})
 _LISTS: Final = ("dl", "table", "ul", "ol", "pre")
+_IN_LISTS: Final = ("li", "dd", "dt", "td", "th")
 _DEEPEST_LIST = 3
 """A list that lies in three others is read as a part of them only, so that a page costs no more
 than a few readings of it; a table for the layout and a list around lists of columns are two."""
@@ -82,7 +84,12 @@ def parse_page(markup: str) -> "_Element | None":
 
 
 def lists_on(root: "_Element") -> Iterator[Glossary]:
-    """Yield each list of names and meanings of a page."""
+    """Yield each list of names and meanings of a page, and what its paragraphs say of names."""
+    paragraphs = (
+        one for one in root.iter("p") if next(one.iterancestors(*_IN_LISTS), None) is None
+    )
+    said = (sentences_about("".join(seen_text(one, marked=True))) for one in paragraphs)
+    yield Glossary("", [*islice(chain.from_iterable(said), MOST_ROWS)], about_columns=True)
     about_columns = False
     for element in _outer(root):
         if element.tag in HEADINGS:
@@ -177,7 +184,8 @@ def _words(element: "_Element") -> str:
 def seen_text(root: "_Element", *, marked: bool = False) -> Iterator[str]:
     """Yield what a reader of an element sees, on lines of its own what is a block.
 
-    Scripts and styles are left out. `marked` puts the signs of Markdown before headings and items.
+    Scripts and styles are left out. `marked` puts the signs of Markdown before headings and items,
+    and around names in a text.
     """
     from lxml import etree
 
@@ -185,6 +193,8 @@ def seen_text(root: "_Element", *, marked: bool = False) -> Iterator[str]:
     for event, element in walk:
         if _BLOCK.fullmatch(element.tag):
             yield "\n"
+        if marked and element.tag == "code" and next(element.iterancestors("pre"), None) is None:
+            yield "`"
         if marked and event == "start":
             yield _MARKS.get(element.tag, "")
         if event == "end":

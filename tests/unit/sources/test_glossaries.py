@@ -174,6 +174,73 @@ def test_what_is_no_list_of_columns_describes_none(name, text):
     assert described(name, text) == {}
 
 
+DEPARTURE = "the scheduled departure in UTC"
+FLIGHTS = ("dep_ts", "arr_ts", "delay", "name", "carrier")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.md", "`dep_ts` is the scheduled\ndeparture in UTC.", {"dep_ts": DEPARTURE}),
+        (
+            "a.md",
+            f"All flights of 2013. The column `dep_ts` is {DEPARTURE}. More of it is away.",
+            {"dep_ts": DEPARTURE},
+        ),
+        ("a.md", f"> The `dep_ts` field means {DEPARTURE}", {"dep_ts": DEPARTURE}),
+        (
+            "a.md",
+            "dep_ts and `arr_ts` are measured in UTC.",
+            dict.fromkeys(("dep_ts", "arr_ts"), "measured in UTC"),
+        ),
+        (
+            "a.md",
+            "`delay` holds minutes, e.g. 12, not hours.",
+            {"delay": "holds minutes, e.g. 12, not hours"},
+        ),
+        ("a.rst", f"Flights\n=======\n\n``dep_ts`` is {DEPARTURE}.", {"dep_ts": DEPARTURE}),
+        ("a.html", f"<p>Note. <code>dep_ts</code> is {DEPARTURE}.</p>", {"dep_ts": DEPARTURE}),
+        ("a.md", "`dep_ts` is the hour. `delay` is the delay.", {"dep_ts": "the hour"}),
+    ],
+)
+def test_a_sentence_that_says_what_a_column_is_describes_it(name, text, said):
+    assert described(name, text, *FLIGHTS) == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If `dep_ts` is the first column, skip it.",
+        "Is `dep_ts` the departure? `dep_ts` is required. Use `dep_ts` to join.",
+        "`dep_ts` is not the departure. `dep_ts` is deprecated. `dep_ts` is fine.",
+        "`dep_ts` is the old hour and was removed in May.",
+        "`delay` contains 177 missing values. `delay` is the best predictor of all.",
+        "`carrier` is a table of all airlines. `delay` is a data frame with 21 observations. `name` is a required parameter.",
+        "name is the name that you choose. The carrier is the firm that pays.",
+        "```\n`dep_ts` is the hour.\n```",
+        "    `dep_ts` is the hour.",
+        "`path` is the folder's name. `mode` is how it is read. `name` is the name of the user.",
+        "`name` is the name.",
+    ],
+)
+def test_a_sentence_that_says_something_else_of_a_column_does_not(text):
+    assert described("people.md", text, *FLIGHTS) == {}
+
+
+def test_a_sentence_about_another_table_of_the_folder_describes_no_column():
+    text = "`dep_ts` is the hour in orders. `delay` is the delay of an order.\n\n## orders\n\n`name` is the buyer.\n"
+    files = ["people.csv", "orders.csv", "README.md"]
+    assert described("README.md", text, *FLIGHTS, siblings=files) == {}
+    assert described(
+        "README.md", f"{text}\n## people\n\n`carrier` is the airline.", *FLIGHTS, siblings=files
+    ) == {"carrier": "the airline"}
+
+
+def test_a_list_is_believed_before_a_sentence():
+    text = "`age` is the year of birth.\n\n" + "".join(f"- {n}: {t}\n" for n, t in MEANINGS.items())
+    assert described("people.md", text) == MEANINGS
+
+
 BOOKS = ("title", "author", "date", "pages", "status", "version", "source", "licence", "name")
 
 
@@ -324,6 +391,11 @@ def test_comments_of_a_database_are_a_persons():
         ("people.txt", (" " * 80 + "a: b c\n") * 10_000),
         ("people.txt", "".join(" " * (i % 900) + "a: b c\n" for i in range(20_000))),
         ("people.txt", "`" * 200_000),
+        ("people.txt", "`a`, " * 50_000),
+        ("people.txt", "a_a_" * 50_000 + " is the"),
+        ("people.txt", "`a` is the a. " * 20_000),
+        ("people.html", "<p>" + "<code>a</code> is the " * 20_000),
+        ("people.html", "<p><code>" * 60_000),
         ("people.html", "<dl>" + "<dt>a<dd>b c" * 60_000),
         ("people.html", "<ul>" + "<li><b>a</b>: b c" * 60_000),
         ("people.html", "<table>" + "<tr><td>a" * 90_000),
