@@ -1,13 +1,9 @@
-from math import log
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.index.embedded.bm25 import (
-    K1,
-    B,
     Bm25,
     Postings,
     count_terms,
@@ -45,33 +41,12 @@ def test_a_terms_key_never_changes():
     assert term_key("lake") == 0x2AEDF8BBDFEC2555
 
 
-def test_postings_know_rows_and_counts():
-    part = postings([["a", "b", "a"], [], ["b"]], base=10)
-    assert found(part, "a") == {10: 2}
-    assert found(part, "b") == {10: 1, 12: 1}
-    assert found(part, "zebra") == {}
-    assert found(postings([]), "a") == {}
-
-
 @given(TEXTS, st.integers(0, 12))
 def test_merging_is_building_at_once(texts, cut):
     whole = postings(texts)
     merged = Postings.merge([postings(texts[:cut]), postings(texts[cut:], len(texts[:cut]))])
     assert merged.row_count == len(texts)
     assert [found(merged, term) for term in "abcdefg"] == [found(whole, t) for t in "abcdefg"]
-
-
-def test_the_formula_by_hand():
-    texts = [["a", "a", "b"], ["b"], ["c", "c", "c", "c", "c"]]
-    scores = Bm25([postings(texts)], lengths(texts), np.ones(3, bool)).score(["a", "b", "b"])
-    mean = 9 / 3
-
-    def part(count, length):
-        return count / (count + K1 * (1 - B + B * length / mean))
-
-    rare, common = log(1 + 2.5 / 1.5), log(1 + 1.5 / 2.5)
-    expected = [rare * part(2, 3) + 2 * common * part(1, 3), 2 * common * part(1, 1), 0.0]
-    assert scores == pytest.approx(expected, rel=1e-12)
 
 
 @given(TEXTS, st.data())

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
+from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index import copy
 from pneuma_assets.core.index.base import IndexQuery, SideHits, TableContents, blocks_worth
 from pneuma_assets.core.index.copy import copy_index
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
-from pneuma_assets.core.text.analysis import ENGLISH, analyzer_named
+from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
@@ -108,15 +108,6 @@ def test_a_copy_that_was_interrupted_is_completed_by_another(opened, monkeypatch
     assert 0 < len(target.list_tables()) < len(LAKE)
     copy_index(source, target)
     assert contents(target) == contents(source)
-
-
-def test_an_index_of_another_kind_is_no_target(tmp_path, opened):
-    opened("b", encoder="other")
-    with pytest.raises(IndexMismatchError, match="--rebuild"):
-        opened("b")
-    opened("c", analyzer=analyzer_named("german"))
-    with pytest.raises(IndexMismatchError, match="reindex"):
-        opened("c")
 
 
 def test_a_failing_source_says_so_and_removes_nothing(opened):

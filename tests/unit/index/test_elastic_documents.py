@@ -33,25 +33,6 @@ from pneuma_assets.core.text.analysis import ENGLISH
 ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs"]) | st.just("\ufdd0"))
 """All of Unicode, lone surrogates and the escape itself often."""
 
-HARD = [
-    "",
-    "plain",
-    "\ufdd0",
-    "\ufdd0d800",
-    "\ufdd0\ufdd0d800",
-    "\ufdd0fdd0",
-    "\ud800",
-    "\udfff\ud800",
-    "caf\udce9.csv",
-    "\U0001f600",
-    "\x00\n\u2028",
-]
-
-
-@pytest.mark.parametrize("text", HARD, ids=ascii)
-def test_hard_texts_survive(text):
-    assert unescape(escape(text)) == text
-
 
 @given(ANY_TEXT)
 def test_any_text_survives(text):
@@ -111,11 +92,6 @@ def test_a_late_write_cannot_bring_back_what_was_removed():
         assert removal["version"] > action["version"]
 
 
-def test_a_table_without_blocks_is_still_listed():
-    (record,) = actions_of("lake/a", of_blocks(), 1, ENGLISH)
-    assert record["_source"]["blocks"] == 0
-
-
 @given(ANY_TEXT, ANY_TEXT, st.from_regex(r"[a-z][a-z0-9_]{0,31}", fullmatch=True).map(DocumentKind))
 def test_any_block_survives(name, text, kind):
     item = EmbeddedBlock(Block(f"lake/{name}", kind, text), embedded("x").vector)
@@ -142,27 +118,14 @@ def test_a_digest_tells_vectors_apart():
 SOURCE = {"table_id": "lake/a", "kind": "rows", "text": "words"}
 
 
-def without(key: str) -> dict:
-    return {name: value for name, value in SOURCE.items() if name != key}
-
-
 @pytest.mark.parametrize(
     "hit",
     [
         {},
         {"_source": None},
-        {"_source": []},
-        {"_source": "text"},
-        {"_source": without("table_id")},
-        {"_source": without("kind")},
-        {"_source": without("text")},
+        {"_source": {"kind": "rows", "text": "words"}},
         {"_source": {**SOURCE, "kind": "A poem"}},
-        {"_source": {**SOURCE, "kind": None}},
-        {"_source": {**SOURCE, "kind": ["rows"]}},
-        {"_source": {**SOURCE, "text": None}},
         {"_source": {**SOURCE, "text": ["words"]}},
-        {"_source": {**SOURCE, "text": {"a": 1}}},
-        {"_source": {**SOURCE, "table_id": 7}},
     ],
     ids=str,
 )
@@ -196,22 +159,6 @@ def test_stored_vectors_have_unit_length(length):
     assert found.dtype == np.float32
     assert np.linalg.norm(found.astype(np.float64)) == pytest.approx(1.0, abs=1e-6)
     assert np.allclose(found * length, given_vector, atol=1e-6)
-
-
-def test_a_good_vector_is_stored_bit_by_bit():
-    vector = embedded("x").vector
-    assert unit(vector) is vector
-    assert (
-        unit(unit(vector * np.float32(0.995))).tobytes()
-        == unit(vector * np.float32(0.995)).tobytes()
-    )
-
-
-@pytest.mark.parametrize(
-    ("found", "wanted"), [("abc-1", "abc"), ("abc", "abc"), ("abc-1-2", "abc"), (7, "7")]
-)
-def test_block_ids_come_from_document_ids(found, wanted):
-    assert block_id_of({"_id": found}) == wanted
 
 
 def test_facts_become_a_document_and_come_back():
@@ -274,11 +221,6 @@ def test_a_row_without_a_word_has_no_document_but_keeps_its_number():
     assert (first["row"], first["rows"]) == (1, "danub")
 
 
-def test_a_table_without_evidence_has_no_document_of_it():
-    (record,) = documents_of(TableTerms())
-    assert (record["doc"], record["documents"]) == ("table", 0)
-
-
 def test_evidence_without_a_word_is_kept_all_the_same():
     whole, record = documents_of(TableTerms(rows=(("?",),), columns=("!",)))
     assert record["documents"] == 1
@@ -331,29 +273,17 @@ def test_evidence_beyond_all_bounds_is_refused_by_name(monkeypatch):
 GOOD_EVIDENCE = json.dumps([["a"], ["b", "B"], "c", "x", [["d", None]], ["e"]])
 
 
-def test_what_is_stored_is_read():
-    expected = TableTerms(("a",), ("b", "B"), "c", "x", (("d", None),), ("e",))
-    assert (
-        evidence_from({"_source": {"table_id": "lake/a", "evidence": GOOD_EVIDENCE}})[1] == expected
-    )
-
-
 @pytest.mark.parametrize(
     "stored",
     [
         None,
-        7,
         "",
         "{}",
         "[]",
-        "null",
         "[" * 100_000,
         GOOD_EVIDENCE.replace('["a"]', "[1]"),
-        GOOD_EVIDENCE.replace('["a"]', '"a"'),
         GOOD_EVIDENCE.replace('["d", null]', '"d"'),
-        GOOD_EVIDENCE.replace('["b", "B"]', "null"),
         GOOD_EVIDENCE.replace('"c"', '["c"]'),
-        GOOD_EVIDENCE.replace("null", "{}"),
         GOOD_EVIDENCE.replace('[["d", null]]', "[7]"),
         GOOD_EVIDENCE.replace('["e"]', "[null]"),
     ],

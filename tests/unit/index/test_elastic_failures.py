@@ -188,11 +188,6 @@ def test_any_answer_becomes_one_line(error, status):
     assert "\n" not in str(raised.value)
 
 
-@given(JSON.filter(lambda found: isinstance(found, dict | str)))
-def test_any_refused_item_becomes_one_line(error):
-    assert "\n" not in str(item_error(400, error))
-
-
 def test_an_item_of_a_dropped_index_makes_it_be_found_again():
     found = item_error(404, cause("index_not_found_exception", "no such index [a]"))
     assert isinstance(found, IndexGoneError)

@@ -155,12 +155,6 @@ def test_a_spoiled_file_is_named_with_the_remedy(tmp_path, spoil, remedy):
     assert "\n" not in str(caught.value)
 
 
-def test_copying_a_newer_index_is_refused(tmp_path):
-    unknown_kind(fill(tmp_path))
-    with pytest.raises(SearchIndexError, match=r"kind 'Values/2', which is no name .* upgrade"):
-        list(open_in(tmp_path).blocks())
-
-
 def test_no_evidence_of_another_table_is_given_back(tmp_path):
     index = open_in(tmp_path)
     index.replace_tables({i: TableContents((), EVIDENCE) for i in ("s/t", "s/u")})
