@@ -17,10 +17,6 @@ from typing import Any
 import torch
 from transformers.cache_utils import DynamicCache
 
-from pneuma_assets.core.models.language.transformers.kv_cache import (
-    expand_cache,
-    rows_after_dropping,
-)
 from pneuma_assets.core.models.language.transformers.prefixes import PrefixGroup, group_by_prefix
 
 
@@ -74,9 +70,10 @@ class GreedyDecoder:
             if len(ended) == len(rows.prompts):
                 return
             if ended:
-                kept = rows_after_dropping(len(rows.prompts), ended)
-                tokens = tokens[torch.tensor(kept, device=tokens.device)]
-                cache.batch_select_indices(torch.tensor(kept, device=tokens.device))
+                kept = [row for row in range(len(rows.prompts)) if row not in ended]
+                places = torch.tensor(kept, device=tokens.device)
+                tokens = tokens[places]
+                cache.batch_select_indices(places)
                 rows.keep(kept)
             rows.positions = rows.positions + 1
             rows.mask = torch.nn.functional.pad(rows.mask, (0, 1), value=1)
@@ -97,8 +94,7 @@ class GreedyDecoder:
         cache = DynamicCache(config=self._model.config)
         head_ids, head_mask = self._padded(heads)
         self._step(head_ids, head_mask, _positions(head_mask), cache)
-        width = head_ids.shape[1] + max(map(len, tails)) + max_new_tokens
-        expand_cache(cache, members, width)
+        cache.batch_select_indices(torch.tensor(members, device=head_ids.device))
         tail_ids, tail_mask = self._padded(tails)
         mask = torch.cat([head_mask[members], tail_mask], dim=1)
         positions = _positions(mask)[:, head_mask.shape[1] :]
