@@ -100,15 +100,6 @@ def test_longest_come_first_and_a_given_order_is_kept():
     assert [batch for batch, _ in worker.batches] == [[2], [0], [3], [1]]
 
 
-def test_size_grows_back_to_the_top_once_memory_is_free_again():
-    sizes = [1] * 200
-    sizer = BatchSizer(32, calm_batches=2)
-    everything(sizes, Worker(sizes, capacity=4), sizer)
-    assert sizer.size < 8
-    everything([1] * 2000, Worker([1] * 2000), sizer)
-    assert sizer.size == 32
-
-
 def test_the_size_found_is_kept_for_the_next_call():
     sizer = BatchSizer(64, calm_batches=100)
     everything([1] * 100, Worker([1] * 100, capacity=8), sizer)
@@ -233,20 +224,6 @@ def test_it_settles_at_what_fits_with_few_failures(max_batch, data):
     settled = sorted(fitted[2 * steps :])
     assert settled[0] > capacity / 1.05 - 1
     assert settled[len(settled) // 2] >= 0.95 * capacity
-
-
-def test_what_fitted_and_what_failed_is_remembered():
-    memory = Memory(21, BatchSizer(64))
-    memory.work(20)
-    assert memory.batches[:8] == [64, 32, 16, 24, 20, 22, 21, 21]
-
-
-@pytest.mark.parametrize("capacity", [2, 3, 5, 7])
-def test_small_batches_fail_seldom_once_the_size_is_found(capacity):
-    memory = Memory(capacity, BatchSizer(128))
-    memory.work(600)
-    _, failed = memory.work(1_000)
-    assert len(failed) <= 10
 
 
 @given(before=st.integers(2, 256), between=st.integers(1, 256), after=st.integers(1, 256))

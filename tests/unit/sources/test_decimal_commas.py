@@ -76,14 +76,6 @@ def test_a_late_cell_of_another_kind_counts(lake, folder):
     assert {row.cells[1] for row in lake.sample(ref, 5, 0)} == {"3,5"}
 
 
-def test_a_long_column_is_read_alike_by_all_methods(lake, folder):
-    written(folder, [f"{i % 900},{i % 90 + 10}" for i in range(40_000)])
-    ref = only_table(lake)
-    assert lake.profile(ref).columns[1].type == "DOUBLE"
-    assert all("." in row.cells[1] for row in lake.sample(ref, 5, 0))
-    assert all("." in cell for batch in lake.scan(ref) for cell in batch.column(1).to_pylist())
-
-
 def test_a_sheet_with_numbers_that_were_typed_as_text(lake, folder):
     book = openpyxl.Workbook()
     for row in (["name", "amount"], ["a", "1.234,56"], ["b", "3,5"]):

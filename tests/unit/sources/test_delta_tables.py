@@ -13,7 +13,7 @@ from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.sources.privacy.source import PrivateSource
-from tests.support.lake_tables import listed, marks_of, only_table, rows_in, source_of_folder
+from tests.support.lake_tables import listed, marks_of, only_table, rows_in
 
 
 def people(*numbers: int) -> pa.Table:
@@ -47,21 +47,6 @@ def test_partition_values_come_from_the_log(lake, table):
     assert {(c.name, c.type) for c in profile.columns} == {("n", "BIGINT"), ("place", "VARCHAR")}
     found = {frozenset(row) for row in rows_in(lake, only_table(lake))}
     assert found == {frozenset({place, str(n)}) for n, place in enumerate(places, 1)}
-
-
-@pytest.mark.parametrize("where", ["", "env=prod/shop", "deep/er"])
-def test_wherever_it_lies(folder, where):
-    write_deltalake(folder / where / "people", people(1), partition_by=["age"])
-    (folder / "other.csv").write_text("a,b\n1,2\n")
-    found = listed(source_of_folder(folder))
-    assert set(found) == {f"lake/{where}/people".replace("//", "/"), "lake/other"}
-
-
-def test_a_source_that_is_itself_a_table(table):
-    write_deltalake(table, people(1, 2))
-    source = source_of_folder(table)
-    assert only_table(source).table_id == "lake/lake"
-    assert rows_in(source, only_table(source)) == [("p1", "1"), ("p2", "2")]
 
 
 def test_appended_updated_and_deleted_rows(lake, table):
@@ -270,14 +255,6 @@ def test_features_that_are_not_read_are_named(lake, table):
     _made_by_hand(table, [_field("a", "a", 1)], ["deletionVectors", "timeTravelToTheFuture"])
     with pytest.raises(TableReadError, match="timeTravelToTheFuture"):
         lake.profile(only_table(lake))
-
-
-def test_nested_columns(lake, table):
-    write_deltalake(table, pa.table({"a": [{'b"c': [1, 2], "d": {"e": "x"}}]}))
-    profile = lake.profile(only_table(lake))
-    assert profile.columns[0].type.startswith("STRUCT(")
-    (row,) = rows_in(lake, only_table(lake))
-    assert "[1, 2]" in row[0]
 
 
 def test_a_log_that_claims_more_rows_than_any_file_has_is_not_believed(lake, table):

@@ -277,11 +277,6 @@ def test_rows_of_examples_and_types_describe_no_column(rows):
     assert described("people.md", text, "id", "name", "age", "city") == {}
 
 
-def test_of_a_table_without_a_telling_header_the_longest_text_is_taken():
-    cells = "".join(f"<tr><td>{n}<td>numeric<td>{t}" for n, t in MEANINGS.items())
-    assert described("people.html", f"<table>{cells}</table>") == MEANINGS
-
-
 def test_few_columns_are_described_where_that_is_said():
     columns = ("age", "sex", "wt", "a", "b", "c", "d", "e")
     for text in (
@@ -318,11 +313,6 @@ def test_json_about_several_tables_tells_of_each_its_own(key, value):
     assert described("metadata.json", json.dumps({"tables": parts})) == MEANINGS
     assert described("metadata.json", json.dumps(parts)) == MEANINGS
     assert described("metadata.json", json.dumps({"tables": parts[:1]})) == {}
-
-
-def test_json_about_tables_without_names_tells_of_none():
-    parts = [{"columns": ORDERS}, {"columns": PEOPLE}]
-    assert described("metadata.json", json.dumps({"tables": parts})) == {}
 
 
 @pytest.mark.parametrize(
@@ -414,12 +404,6 @@ def test_runs_of_names_cost_a_bounded_time():
     text = json.dumps({"columns": [{"name": "1-499," * 333, "label": "a b"}] * 400})
     lists = glossaries_in("people.json", text.encode(), ("people",))
     assert documented_descriptions(table("age", "500"), lists) == {}
-
-
-def test_runs_are_read_in_tables_of_many_columns():
-    columns = tuple(f"q{n}" for n in range(3_000))
-    rows = [(f"q{n}-q{n + 99}", "an answer") for n in range(0, 3_000, 100)]
-    assert len(documented_descriptions(table(*columns), [Glossary("a.md", rows)])) == 3_000
 
 
 @pytest.mark.timeout(120)  # 2,000 readings would take much longer

@@ -83,14 +83,6 @@ def test_a_restored_snapshot_is_the_one_that_is_read(lake, table):
     assert rows_in(lake, only_table(lake)) == texts(1, 2, 3)
 
 
-def test_partitions(lake, catalog):
-    table = catalog.create_table("shop.parts", SCHEMA)
-    with table.update_spec() as update:
-        update.add_identity("name")
-    table.append(people(1, 2, 3))
-    assert rows_in(lake, only_table(lake)) == texts(1, 2, 3)
-
-
 def test_rows_rewritten_into_one_file_leave_the_sample(lake, table):
     for number in range(4, 9):
         table.append(people(number))
@@ -99,13 +91,6 @@ def test_rows_rewritten_into_one_file_leave_the_sample(lake, table):
     table.overwrite(table.scan().to_arrow())
     assert rows_in(lake, only_table(lake)) == before
     assert lake.sample(only_table(lake), 5, 0, marks) is None
-
-
-def test_a_table_without_rows(lake, catalog):
-    catalog.create_table("shop.empty", SCHEMA)
-    profile = lake.profile(only_table(lake))
-    assert (len(profile.columns), profile.row_count) == (2, 0)
-    assert lake.sample(only_table(lake), 5, 0) == []
 
 
 def test_a_table_that_was_moved_is_read_where_it_is(lake, table, folder):

@@ -179,13 +179,6 @@ def test_types_of_other_engines_lose_them_too(kind, left):
     assert redact_table(table, {0}, Rules()).columns[0].type == left
 
 
-def test_a_tag_in_a_comment_hides(database):
-    source = private(DuckDBFileSource("db", database), hidden_tags=["pii"])
-    ref = ref_of(source, "db/main/people")
-    assert [c.name for c in source.profile(ref).columns if c.hidden] == ["nick"]
-    assert "secret4" not in repr(source.evidence(ref, 0))
-
-
 def test_names_go_where_that_is_wanted(database):
     source = private(DuckDBFileSource("db", database), hidden_tags=["pii"], hide_names=True)
     ref = ref_of(source, "db/main/people")

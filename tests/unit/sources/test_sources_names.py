@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.sources.files.names import FileName, is_partition, parse_file_name
 from pneuma_assets.core.sources.names import escape, escape_segment, unescape
-from pneuma_assets.core.text.safe import one_line
 
 
 @given(st.binary(min_size=1, max_size=60))
@@ -50,20 +49,6 @@ def test_parse_file_name(name: str, expected: FileName | None):
 )
 def test_is_partition(folder: str, expected: bool):
     assert is_partition(folder) is expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (" a\n\tb\0c ", "a b c"),
-        ("x" * 300, "x" * 199 + "…"),
-        ("\udce9", "?"),
-        ("\u202eevil", "evil"),
-        ("naïve 表", "naïve 表"),
-    ],
-)
-def test_one_line(text: str, expected: str):
-    assert one_line(text) == expected
 
 
 def test_undecodable_bytes_are_readable():
