@@ -43,7 +43,6 @@ class Relations:
         self._outputs_of, self._budget = outputs, budget
         self._columns: dict[TableName, Sequence[str] | None] = {}
         self._by_name: dict[object, Mapping[str, Sources]] = {}
-        self._pivoted: dict[int, Sources] = {}
 
     def key(self, name: str) -> str:
         """Return what a column of that name is known by."""
@@ -57,11 +56,10 @@ class Relations:
         self._budget.look(len(columns))
         listed = [self.key(one) for one in given.alias_column_names]
         names = [*listed, *columns[len(listed) :]]
-        found = [
+        return [
             Output(name, frozenset({(named, column)}))
             for name, column in zip(names, columns, strict=False)
         ]
-        return self._with_pivots(given, found) if given.args.get("pivots") else found
 
     def names_of(self, given: Relation) -> Collection[str]:
         """Return the names of all columns that are known."""
@@ -76,8 +74,6 @@ class Relations:
             return found or NOTHING
         if isinstance(given, Scope):
             return None
-        if given.args.get("pivots"):
-            return self._turned(given)
         return frozenset({(table_name(given), name)})
 
     def is_open(self, given: Relation) -> bool:
@@ -85,7 +81,7 @@ class Relations:
         if isinstance(given, Scope):
             expression = given.expression
             return isinstance(expression, exp.UDTF) and not isinstance(expression, exp.Values)
-        return bool(given.args.get("pivots")) or self._columns_in(given) is None
+        return self._columns_in(given) is None
 
     def _named(self, given: Relation) -> Mapping[str, Sources]:
         """Return columns by name, of several of one name the first."""
@@ -93,7 +89,7 @@ class Relations:
         complete, key = True, object()
         if isinstance(given, Scope):
             complete, key = self._outputs_of(given)[1], id(given.expression)
-        elif given.alias_column_names or given.args.get("pivots"):
+        elif given.alias_column_names:
             key = id(given)
         else:
             key = table_name(given), is_named(given)
@@ -107,30 +103,6 @@ class Relations:
                 return found
             self._by_name[key] = found
         return self._by_name[key]
-
-    def _with_pivots(self, table: exp.Table, found: Sequence[Output]) -> list[Output]:
-        through = self._turned(table)
-        gone = {column for _, column in through}
-        made = [
-            Output(self.key(one.name), through)
-            for pivot in table.args["pivots"]
-            for one in pivot.args.get("columns") or []
-        ]
-        self._budget.look(len(made))
-        return [*(one for one in found if one.name not in gone), *made]
-
-    def _turned(self, table: exp.Table) -> Sources:
-        """Return what PIVOT or UNPIVOT turns into other columns."""
-        if id(table) not in self._pivoted:
-            columns = self._columns_in(table)
-            named = {
-                self.key(column.name)
-                for pivot in table.args.get("pivots") or []
-                for column in pivot.find_all(exp.Column)
-            }
-            known = named if columns is None else named.intersection(columns)
-            self._pivoted[id(table)] = frozenset((table_name(table), name) for name in known)
-        return self._pivoted[id(table)]
 
     def _columns_in(self, table: exp.Table) -> Sequence[str] | None:
         if not is_named(table):
