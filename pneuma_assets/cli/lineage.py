@@ -38,9 +38,6 @@ def lineage(
     columns: Annotated[
         bool, typer.Option("--columns", help="Show which column comes from which.")
     ] = False,
-    mermaid: Annotated[
-        bool, typer.Option("--mermaid", help="Print a Mermaid diagram for Markdown.")
-    ] = False,
     openlineage: Annotated[
         Path | None,
         typer.Option(
@@ -54,8 +51,8 @@ def lineage(
 
     A table that leads there several ways is shown once, by the shortest.
     """
-    if sum((mermaid, as_json, openlineage is not None)) > 1:
-        raise UsageError("give one of --mermaid, --json and --openlineage")
+    if as_json and openlineage is not None:
+        raise UsageError("give --json or --openlineage, not both")
     if openlineage is not None and readers is not None:
         raise UsageError("--openlineage writes of all tables; leave --as out")
     if table_id is None and openlineage is None:
@@ -67,8 +64,6 @@ def lineage(
     found = workspace.lineage(table_id or "", way, depth=depth, readers=readers)
     if as_json:
         print_json(found)
-    elif mermaid:
-        _print_mermaid(table_id or "", found)
     elif not found:
         print_line(f"No lineage recorded for {table_id}.")
     else:
@@ -116,16 +111,3 @@ def _grow(tree: "Tree", table_id: str, linked: "Sequence[LinkedTable]", *, colum
                 branch.add(Text(f"{printable(above)} -> {printable(below)}", style="dim"))
             if len(one.columns) > MOST_PAIRS:
                 branch.add(Text(f"and {len(one.columns) - MOST_PAIRS} more", style="dim"))
-
-
-def _print_mermaid(table_id: str, found: "Sequence[LinkedTable]") -> None:
-    """Print a diagram whose names are quoted, so that none of them is taken for a statement."""
-    names = {name: f"t{n}" for n, name in enumerate([table_id, *(one.table_id for one in found)])}
-    print_line("flowchart LR")
-    for name, node in names.items():
-        shown = printable(name).replace("#", "#35;").replace('"', "#quot;")
-        print_line(f'    {node}["{shown}"]')
-    for one in found:
-        ends = (one.table_id, one.via) if one.direction == "upstream" else (one.via, one.table_id)
-        arrow = "-.->" if one.kind == "foreign_key" else "-->"
-        print_line(f"    {names[ends[0]]} {arrow} {names[ends[1]]}")

@@ -39,7 +39,8 @@ def serve(
 
     loaded = workspace.loaded
     with StateReader(loaded, os.environ) as state:
-        policy = policy_of(loaded, host, os.environ, has_keys=bool(state.keys()))
+        has_keys = state.read(lambda store: bool(store.keys.all()), nothing=False)
+    policy = policy_of(loaded, host, os.environ, has_keys=has_keys)
     with ExitStack() as stack:
         os.environ["PNEUMA_HOME"], os.environ[VARIABLE] = str(loaded.home), policy.to_environ()
         if loaded.file is not None:

@@ -25,10 +25,9 @@ from pneuma_assets.web.api import routers
 from pneuma_assets.web.authentication import Authentication
 from pneuma_assets.web.guard import Guard
 from pneuma_assets.web.metrics import Metrics
-from pneuma_assets.web.openapi import describe
 from pneuma_assets.web.pages.page import STATIC
 from pneuma_assets.web.policy import Policy
-from pneuma_assets.web.problems import RefusedError, respond
+from pneuma_assets.web.problems import Problem, RefusedError, respond
 
 _ASKING, _ANSWERING = 8, 2
 """Threads of one worker: for what is quick, and for models and statements."""
@@ -88,9 +87,9 @@ def _add_doors(app: FastAPI) -> None:
     """Serve files, the page, and the tools for agents, where they are there."""
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.include_router(pages.router)
-    app.state.render_problem, app.state.render_login = pages.render_problem, pages.render_login
+    app.state.render_problem = pages.render_problem
     if installed("mcp"):
-        from pneuma_assets.mcp_server.http import tools_over_http
+        from pneuma_assets.mcp_server.server import tools_over_http
 
         tools = tools_over_http(app.state.desk, is_shared=not app.state.policy.is_local)
         app.router.routes.extend(tools.routes)
@@ -137,3 +136,29 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         finally:
             for one in (state.asking, state.answering, state.authentication, state.desk):
                 one.close()
+
+
+_OPEN = ("/healthz", "/readyz")
+
+
+def describe(app: FastAPI) -> None:
+    """Let the app describe its interface for programs."""
+
+    def described() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            schema = FastAPI.openapi(app)
+            parts = schema.setdefault("components", {})
+            parts["schemas"]["Problem"] = Problem.model_json_schema()
+            schemes = parts.setdefault("securitySchemes", {})
+            schemes["bearer"] = {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "An API key, or a token of the OpenID Connect provider.",
+            }
+            schema["security"] = [{"bearer": []}]
+            for path in _OPEN:
+                schema["paths"][path]["get"]["security"] = []
+            app.openapi_schema = schema
+        return app.openapi_schema
+
+    app.openapi = described  # type: ignore[method-assign]

@@ -1,19 +1,19 @@
 """Logging in and out in a browser: by a key, or at the provider."""
 
-import re
 import secrets
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from pneuma_assets.web.authentication import Authentication
+from pneuma_assets.web.pages.page import own_path, rendered
 from pneuma_assets.web.problems import RefusedError
 
 router = APIRouter(include_in_schema=False)
 
 _CALLBACK = "/login/callback"
-_OWN_PATH = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f]*")
 
 
 @router.get("/login")
@@ -89,14 +89,9 @@ def _callback_of(request: Request) -> str:
     return f"{base.rstrip('/')}{_CALLBACK}"
 
 
-def own_path(there: str) -> str:
-    """Return a path of this server; whatever else was given leads to its first page."""
-    return there if _OWN_PATH.fullmatch(there) else "/"
-
-
 def _form(request: Request, there: str, problem: str, status: int) -> Response:
     """Return the page on which one logs in."""
-    state = request.app.state
-    has_provider = state.authentication.provider is not None
-    page: Response = state.render_login(request, own_path(there), problem, has_provider, status)
-    return page
+    there, provider = own_path(there), ""
+    if request.app.state.authentication.provider is not None:
+        provider = f"/login/provider?next={quote(there, safe='')}"
+    return rendered("login.html", request, status, there=there, problem=problem, provider=provider)

@@ -2,12 +2,11 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Self
 
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PrivateAttr
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -38,32 +37,8 @@ logger = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Why a request was not answered.
-
-    Attributes:
-        status: The HTTP status.
-        detail: What to do about it, in plain language.
-        code: A short name for programs.
-        errors: What is wrong with each part of the request.
-        headers: Of the response.
-    """
-
-    status: int
-    detail: str
-    code: str
-    errors: tuple[Mapping[str, Any], ...] = ()
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def title(self) -> str:
-        """The name of the status."""
-        return HTTPStatus(self.status).phrase
-
-
-class ProblemModel(BaseModel):
-    """Problem details (RFC 9457)."""
+class Problem(BaseModel):
+    """Problem details (RFC 9457): why a request was not answered, and what to do about it."""
 
     type: str = Field("about:blank", description="Always `about:blank`: `code` tells them apart.")
     title: str = Field(examples=["Not Found"])
@@ -71,6 +46,19 @@ class ProblemModel(BaseModel):
     detail: str = Field(examples=["unknown table 'lake/rain'; did you mean lake/rainfall?"])
     code: str = Field(examples=["unknown"])
     errors: list[dict[str, Any]] | None = Field(None, description="What is wrong, part by part.")
+    _headers: Mapping[str, str] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def of(cls, status: int, detail: str, code: str, headers: Mapping[str, str] = {}) -> Self:
+        """Return a problem, with headers of the response."""
+        made = cls(title=HTTPStatus(status).phrase, status=status, detail=detail, code=code)
+        made._headers = headers
+        return made
+
+    def response(self) -> Response:
+        """Return the response for programs."""
+        body = self.model_dump(exclude_none=True)
+        return JSONResponse(body, self.status, dict(self._headers), MEDIA_TYPE)
 
 
 class RefusedError(Exception):
@@ -80,7 +68,7 @@ class RefusedError(Exception):
         self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(detail)
-        self.problem = Problem(status, detail, code, headers=headers or {})
+        self.problem = Problem.of(status, detail, code, headers or {})
 
 
 _AWAY = "tell who operates this server; its log says why"
@@ -119,37 +107,24 @@ def problem_of(error: Exception, body: object = None) -> Problem:
         return _invalid(error, body)
     if isinstance(error, HTTPException):
         code = HTTPStatus(error.status_code).name.lower().replace("_", "-")
-        return Problem(error.status_code, str(error.detail), code, headers=error.headers or {})
+        return Problem.of(error.status_code, str(error.detail), code, error.headers or {})
     for kind, status, code, said in _BY_KIND:
         if isinstance(error, kind):
             if said:
                 logger.warning("%s: %s", code, error)
             headers = {"Retry-After": "1"} if kind is BusyError else {}
-            return Problem(status, error.elsewhere or said or str(error), code, headers=headers)
+            return Problem.of(status, error.elsewhere or said or str(error), code, headers)
     logger.error("a request failed", exc_info=error)
-    return Problem(500, f"This failed unexpectedly; {_AWAY}.", "failed")
+    return Problem.of(500, f"This failed unexpectedly; {_AWAY}.", "failed")
 
 
 def _invalid(error: RequestValidationError, body: object) -> Problem:
     """Say what is wrong with which part, without repeating what was given."""
     found = readable(error.errors()[:20], "the request", body)
-    errors = tuple({"where": one.where[:200], "what": one.what[:500]} for one in found)
+    errors = [{"where": one.where[:200], "what": one.what[:500]} for one in found]
     first = f"{errors[0]['where']}: {errors[0]['what']}" if errors else "is not as it should be"
-    return Problem(422, first, "invalid", errors)
-
-
-def problem_response(problem: Problem) -> Response:
-    """Return the response for programs."""
-    body: dict[str, Any] = {
-        "type": "about:blank",
-        "title": problem.title,
-        "status": problem.status,
-        "detail": problem.detail,
-        "code": problem.code,
-    }
-    if problem.errors:
-        body["errors"] = [dict(one) for one in problem.errors]
-    return JSONResponse(body, problem.status, dict(problem.headers), MEDIA_TYPE)
+    problem = Problem.of(422, first, "invalid")
+    return problem.model_copy(update={"errors": errors}) if errors else problem
 
 
 def respond(request: Request, error: Exception) -> Response:
@@ -159,7 +134,7 @@ def respond(request: Request, error: Exception) -> Response:
     if wants_page(request):
         page: Response = request.app.state.render_problem(request, problem)
         return page
-    return problem_response(problem)
+    return problem.response()
 
 
 def wants_page(request: Request) -> bool:

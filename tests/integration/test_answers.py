@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from threading import Barrier
@@ -183,7 +184,7 @@ def test_a_hidden_column_is_neither_shown_nor_read(indexed):
     assert not answer.answers
     assert any("hidden by rules of privacy" in one.cause for one in answer.problems)
     assert b"9102" not in endpoint.said
-    assert "9102" not in json.dumps([answer.to_dict(), without.to_dict()])
+    assert "9102" not in json.dumps([asdict(answer), asdict(without)])
 
 
 def test_without_a_model_no_judge_is_asked(indexed):
@@ -460,5 +461,5 @@ def test_a_statement_runs_in_the_database_itself(database, tmp_path, monkeypatch
     assert one.repaired
     assert one.dialect == "postgres"
     assert '"shop"."people"' in one.sql
-    assert "canary" not in json.dumps(answer.to_dict())
+    assert "canary" not in json.dumps(asdict(answer))
     assert any("'hr.people'" in problem.cause for problem in answer.problems)

@@ -7,7 +7,7 @@ asker may not see. What is told must be the same.
 import re
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -91,8 +91,8 @@ def told(workspace: Workspace, readers: tuple[str, ...] | None) -> dict[str, Any
     """Return all that a deployment tells somebody."""
     where = IndexFilter(readers=readers)
     found: dict[str, Any] = {
-        "list": workspace.browse(readers=readers).to_dict(),
-        "part": workspace.browse(limit=1, sort="queries", readers=readers).to_dict(),
+        "list": asdict(workspace.browse(readers=readers)),
+        "part": asdict(workspace.browse(limit=1, sort="queries", readers=readers)),
         "known": workspace.known_tables(readers=readers),
         "joins": workspace.judged_joins(readers=readers),
         "corrections": workspace.descriptions(readers=readers),
@@ -103,19 +103,19 @@ def told(workspace: Workspace, readers: tuple[str, ...] | None) -> dict[str, Any
         Facets(owners=("team:hr",)),
     ):
         try:
-            found[f"facets {facets}"] = workspace.browse(facets=facets, readers=readers).to_dict()
+            found[f"facets {facets}"] = asdict(workspace.browse(facets=facets, readers=readers))
             asked = workspace.search("payslip keys", facets=facets, where=where)
-            found[f"search {facets}"] = replace(asked, seconds=0.0).to_dict()
+            found[f"search {facets}"] = asdict(replace(asked, seconds=0.0))
         except QueryError as error:  # of a value that none of the tables has
             found[f"search {facets}"] = str(error)
     for word in (*WORDS, " ".join(WORDS)):
         found[f"suggest {word}"] = workspace.suggest(word[:4], readers=readers)
-        found[f"text {word}"] = workspace.browse(text=word, readers=readers).to_dict()
+        found[f"text {word}"] = asdict(workspace.browse(text=word, readers=readers))
         for words_only in (False, True):
             answer = workspace.search(word, words_only=words_only, where=where)
-            found[f"search {word} {words_only}"] = replace(answer, seconds=0.0).to_dict()
+            found[f"search {word} {words_only}"] = asdict(replace(answer, seconds=0.0))
     for table_id in seen_by(readers):
-        found[f"page {table_id}"] = workspace.table(table_id, readers=readers).to_dict()
+        found[f"page {table_id}"] = asdict(workspace.table(table_id, readers=readers))
         found[f"rows {table_id}"] = workspace.sample_rows(table_id, readers=readers)
         found[f"joins {table_id}"] = workspace.joins(table_id, readers=readers)
         found[f"lineage {table_id}"] = workspace.lineage(table_id, readers=readers)

@@ -11,7 +11,6 @@ HONEST = [
     "SELECT city, count(*) FROM people GROUP BY 1 ORDER BY 2 DESC NULLS LAST LIMIT 3",
     "SELECT p.name, c.country FROM people p JOIN cities c ON p.city = c.city",
     "SELECT name, country FROM people LEFT JOIN cities USING (city)",
-    "SELECT name, country FROM people NATURAL JOIN cities",
     "SELECT p.name FROM people p, cities c WHERE p.city = c.city AND c.country = 'Italy'",
     "SELECT name FROM people WHERE city IN (SELECT city FROM cities WHERE inhabitants > 1e6)",
     "SELECT c.city FROM cities c WHERE NOT EXISTS (SELECT 1 FROM people p WHERE p.city = c.city)",

@@ -8,7 +8,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +137,7 @@ class Asked:
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON: what was wanted, and the answer."""
         wanted = {"tables": self.question.tables, "cells": self.question.cells}
-        return {**self.answer.to_dict(), **wanted, "seconds": self.seconds}
+        return {**asdict(self.answer), **wanted, "seconds": self.seconds}
 
 
 def asked_of_each_table(desk: "Workspace", k: int = 10, model: bool | None = None) -> Ask:

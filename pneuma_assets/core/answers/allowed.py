@@ -116,7 +116,7 @@ ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.Except: frozenset({"this", "expression", "distinct", *_CLAUSES}),
     exp.Subquery: frozenset({"this", *_CLAUSES}),
     exp.Table: frozenset({"this", "db", "alias", "joins"}),
-    exp.Join: frozenset({"this", "on", "using", "side", "kind", "method"}),
+    exp.Join: frozenset({"this", "on", "using", "side", "kind"}),
     exp.CTE: frozenset({"this", "alias", "materialized"}),
     exp.With: frozenset({"expressions"}),
     exp.Star: frozenset(),
@@ -127,7 +127,6 @@ ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
 
 _JOIN_KINDS = frozenset({"", "INNER", "OUTER", "CROSS"})
 JOIN_KINDS = {"duckdb": _JOIN_KINDS | {"SEMI", "ANTI"}, "postgres": _JOIN_KINDS}
-JOIN_METHODS = frozenset({"", "NATURAL"})
 
 
 MOST_CHARACTERS = 20_000
@@ -143,8 +142,6 @@ MOST_QUERIES = 30
 """SELECTs in it."""
 MOST_RESULTS = 10_000
 """Columns that its SELECTs give together, each `*` written out."""
-MOST_EQUAL = 100
-"""Columns by which NATURAL joins."""
 MOST_PADDED = 1_000
 """Characters to which a text may be padded."""
 MOST_PATTERN = 300

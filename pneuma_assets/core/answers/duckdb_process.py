@@ -1,7 +1,13 @@
 """The process that runs one statement in DuckDB: forked for `fork_server`, which ends it in time.
 
 What it is forked from is run as `python -I FILE`, FILE being this one, with DuckDB and Arrow and
-nothing of this project. On a socket come open files, one for the rows of each table and one for the
+nothing of this project. It runs no thread and reads nothing of a request, so that no process meets
+what another has left. For each socket that comes on its standard input it forks two: one that
+answers, with the socket and nothing else of what is open, and one that kills it when the other end
+is closed, and says its exit code behind the answer, on a line of its own. All are killed at the end
+of standard input.
+
+On a socket come open files, one for the rows of each table and one for the
 result where that is wanted as Arrow, and a line of JSON: the statement, what its tables are called,
 and bounds. An empty line goes back when its seconds begin, and then one of these:
 `{"columns": [...], "rows": [[CELL]], "more": BOOL}`, `{"error": TEXT}`, `{"stopped": TEXT}` or,
@@ -13,21 +19,22 @@ statement is known to it), reaches nothing, changes no setting, and runs one SEL
 
 import json
 import mmap
+import os
 import re
 import resource
 import runpy
+import select
+import signal
 import socket
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-# By their paths: nothing of this project can be imported here.
-_FORKING, _TYPES = (
-    SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name(name))))
-    for name in ("forking.py", "infer_types.py")
-)
+# By its path: nothing of this project can be imported here.
+_TYPES = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("infer_types.py"))))
 
 _MOST_FILES = 253
 """That Linux sends at once."""
@@ -73,11 +80,42 @@ class _StoppedError(Exception):
 
 
 def main() -> None:
-    """Fork a process for each statement."""
+    """Fork processes for each socket that comes."""
     import duckdb  # noqa: F401 (what is forked need not load it)
     import pyarrow  # noqa: F401 (nor this)
 
-    _FORKING.serve(_run)
+    control = socket.socket(fileno=0)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for what is forked
+    while lines := socket.recv_fds(control, 1, 1)[1]:
+        if not os.fork():
+            try:
+                _keep(lines[0])
+            finally:
+                os._exit(1)
+        os.close(lines[0])
+    os.killpg(0, signal.SIGKILL)  # a session of its own, this process included
+
+
+def _keep(line: int) -> None:
+    """Let a process answer for as long as it lives and somebody listens."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.dup2(line, 0)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    ended, held = os.pipe()
+    pid = os.fork()
+    if not pid:
+        _run(socket.socket(fileno=0))
+        os._exit(0)  # Nothing is left to be put in order, and no library may fail over that.
+    os.close(held)
+    watched = select.poll()
+    for number in (0, ended):
+        watched.register(number, 0)  # that the other end is closed is told anyway
+    watched.poll()
+    os.kill(pid, signal.SIGKILL)  # its number is nobody else's before it is waited for
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    with suppress(OSError):
+        os.write(0, b"\n%d" % code)
+    os._exit(0)
 
 
 def _run(line: socket.socket) -> None:

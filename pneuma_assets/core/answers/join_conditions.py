@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from pneuma_assets.core.answers.allowed import MOST_EQUAL
 from pneuma_assets.core.answers.statements import Guard, Relation, refuse
 
 _FEW = 100
@@ -14,7 +13,7 @@ _FEW = 100
 def write_using(
     joins: Sequence[exp.Join], nested: bool, relations: Iterable[Relation]
 ) -> dict[str, exp.Expr]:
-    """Put ON in the place of USING and NATURAL; return what each column is that they make one of.
+    """Put ON in the place of USING; return what each column is that they make one of.
 
     Args:
         joins: Of a query, in order.
@@ -25,21 +24,21 @@ def write_using(
         SqlRefusedError: Engines may mean another condition than what would be written.
     """
     merged: dict[str, exp.Expr] = {}
-    if not any(one.args.get("using") or one.method for one in joins):
+    if not any(one.args.get("using") for one in joins):
         return merged
-    plain = all(one.args.get("using") or one.method or one.args.get("on") for one in joins)
+    plain = all(one.args.get("using") or one.args.get("on") for one in joins)
     outer = any(one.side in ("RIGHT", "FULL") for one in joins)
     if nested or not plain or (outer and len(joins) > 1):
         refuse(
             Guard.SYNTAX,
-            "USING and NATURAL may not stand beside ',', joins in parentheses or RIGHT and FULL "
-            "joins; say by ON which columns are equal",
+            "USING may not stand beside ',', joins in parentheses or RIGHT and FULL joins; say by "
+            "ON which columns are equal",
         )
     first, *others = relations
     before = [first]
     for join, other in zip(joins, others, strict=True):
         conditions = []
-        for name in _equal(join, before, other):
+        for name in (one.name for one in join.args.get("using") or ()):
             holders = [one for one in before if name in one.times]
             if len(holders) > 1 and name not in merged:
                 refuse(Guard.COLUMN, f"several tables have {name[:60]!r}; say by ON which is meant")
@@ -52,22 +51,8 @@ def write_using(
         if conditions:
             join.set("on", exp.and_(*conditions))
             join.set("using", None)
-            join.set("method", None)
         before.append(other)
     return merged
-
-
-def _equal(join: exp.Join, before: Sequence[Relation], other: Relation) -> list[str]:
-    """Return the columns that a join says are equal, by USING or NATURAL."""
-    if not join.method:
-        return [one.name for one in join.args.get("using") or ()]
-    known = dict.fromkeys(name for one in before for name in one.columns)
-    names = [name for name in known if name in other.times]
-    if not names:
-        refuse(Guard.CROSS_JOIN, "NATURAL joins what has no column in common; join by ON")
-    if len(names) > MOST_EQUAL:
-        refuse(Guard.SIZE, f"NATURAL joins by more than {MOST_EQUAL} columns; join by ON")
-    return names
 
 
 def check_joined(

@@ -20,14 +20,12 @@ from pneuma_assets.core.answers.query_scope import (
     given,
     is_result,
     name_results,
-    written_out,
-)
-from pneuma_assets.core.answers.statements import OF, Guard, ReadTable, Relation, refuse
-from pneuma_assets.core.answers.unknown_names import (
     unknown_column,
     unknown_relation,
     unknown_table,
+    written_out,
 )
+from pneuma_assets.core.answers.statements import OF, Guard, ReadTable, Relation, refuse
 
 
 def qualified(

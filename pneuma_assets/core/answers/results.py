@@ -1,7 +1,7 @@
 """What is known of tables that may answer a question, and what an answer consists of."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -155,10 +155,6 @@ class CellAnswer:
     usage: Usage = Usage()
     answerable: float | None = None
     missing: tuple[MissingPart, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answer for JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ class Conductor:
             return step.events()
         except ModelError as error:
             told = f"The model does not answer ({error}). The state is kept"
-            return [closing(_summary(conversation, told), spent=step.spent.to_dict())]
+            return [closing(_summary(conversation, told), spent=asdict(step.spent))]
 
     def over(self, spent: Spent) -> str:
         """Return which budget is used up; empty where none is."""
@@ -177,7 +177,7 @@ class _Step:
         except actions.ShapeError as error:
             if told or forced:
                 why = "The model does not answer in the form that it has to"
-                return [closing(_summary(self._of, why), spent=self.spent.to_dict())]
+                return [closing(_summary(self._of, why), spent=asdict(self.spent))]
             return [self._acted({"action": "unreadable"}, str(error), failed=_SHAPE)]
         try:
             return self._done(action)
@@ -220,7 +220,7 @@ class _Step:
         found: Sequence[Document] = (),
         cells: Any = None,
     ) -> NewEvent:
-        data: dict[str, Any] = {"action": action, "outcome": outcome, "spent": self.spent.to_dict()}
+        data: dict[str, Any] = {"action": action, "outcome": outcome, "spent": asdict(self.spent)}
         if failed:
             data |= {"failed": failed, "outcome": "it did not do"}
             cells = {**(cells or {}), "why": outcome}
@@ -262,7 +262,7 @@ class _Step:
         more: dict[str, Any] = {"questions": action.questions, "next_steps": action.next_steps}
         unseen = self._told_unseen()
         cells = {"caveats": unseen} if unseen else None
-        spent = self.spent.to_dict()
+        spent = asdict(self.spent)
         return closing(action.text, by=self._by.name, cells=cells, spent=spent, **more)
 
     def _told_unseen(self) -> list[str]:

@@ -65,10 +65,6 @@ class Spent:
         """Return both together."""
         return Spent(*(getattr(self, n) + getattr(other, n) for n in self.__slots__))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True)
 class Version:
@@ -222,13 +218,12 @@ class Conversation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it for JSON."""
-        head = {name: getattr(self.saved, name) for name in self.saved.__slots__}
         events = [
             {"number": e.number, "at": e.at, "kind": e.kind, **e.data, "cells": e.cells}
             for e in self.events
         ]
-        told = {"findings": self.findings, "spent": self.spent.to_dict(), "is_open": self.is_open}
-        return {**head, "state": _dumped(self.state), **told, "events": events}
+        told = {"findings": self.findings, "spent": asdict(self.spent), "is_open": self.is_open}
+        return {**asdict(self.saved), "state": _dumped(self.state), **told, "events": events}
 
 
 def proposal(state: State) -> str:

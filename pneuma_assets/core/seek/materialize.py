@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from time import monotonic
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.seek.operators.registry import operator_of
@@ -21,9 +22,7 @@ from pneuma_assets.core.seek.results import (
     Relations,
     Severity,
     StepFailedError,
-    StepReport,
 )
-from pneuma_assets.core.seek.skeptic.after_making import findings_of_table
 from pneuma_assets.core.seek.skeptic.statements import findings_of
 from pneuma_assets.core.seek.sources import Existing, Family, Room, readable
 from pneuma_assets.core.seek.state import State, Step, TargetTable, check_state, order_of_tables
@@ -64,12 +63,11 @@ def tables_of(state: State, relations: Relations, bounds: MakeBounds) -> Tables:
 
 
 def _made(target: TargetTable, tables: Tables) -> Made:
-    began, findings, reports = monotonic(), list[Finding](), list[StepReport]()
+    began, findings = monotonic(), list[Finding]()
     if not target.steps:
         what = "no step says how it is made; add one, the last of which makes the table"
         raise StepFailedError(target.name, target.name, f"table {target.name}: {what}")
     for number, step in enumerate(target.steps, 1):
-        started = monotonic()
         try:
             outcome = operator_of(step).run(step, tables)
         except PneumaError as error:
@@ -77,11 +75,9 @@ def _made(target: TargetTable, tables: Tables) -> Made:
         findings += [one for one in _of_sources(step, tables) if one not in findings]
         findings += outcome.findings
         tables.put(step.makes, InHand(outcome.rows))
-        seconds = monotonic() - started
-        reports.append(StepReport(step.makes, outcome.rows.num_rows, seconds, outcome.sql))
     rows = _as_wanted(target, outcome.rows, tables) if target.columns else outcome.rows
     findings += findings_of_table(target, outcome.rows, rows)
-    return Made(target.name, rows, tuple(findings), monotonic() - began, tuple(reports))
+    return Made(target.name, rows, tuple(findings), monotonic() - began)
 
 
 def _failed(
@@ -212,3 +208,54 @@ def probe(
     """
     names = [one.name for one in state.sources]
     return tables_of(state, relations, bounds).ask(sql, names, most_rows)
+
+
+_MANY = 0.5
+_SHOWN = 5
+
+
+def findings_of_table(target: TargetTable, before: pa.Table, rows: pa.Table) -> Iterator[Finding]:
+    """Yield what the rules find in a table.
+
+    Args:
+        target: What it was to be.
+        before: What its last step made.
+        rows: That, with the columns and types that it was to have.
+    """
+    if not rows.num_rows:
+        text = "it has no rows; look at the filters and joins of its steps"
+        yield Finding("no rows", Severity.ERROR, target.name, text)
+        return
+    given = {name.casefold(): before.column(at) for at, name in enumerate(before.schema.names)}
+    for name, column in zip(rows.schema.names, rows.columns, strict=True):
+        own = given[name.casefold()]
+        if lost := column.null_count - own.null_count:
+            yield _lost(target, name, own, column, lost)
+        yield from _nulls(target, name, rows.num_rows, column.null_count)
+
+
+def _lost(
+    target: TargetTable, name: str, own: pa.ChunkedArray, column: pa.ChunkedArray, lost: int
+) -> Finding:
+    wanted = next((one.type for one in target.columns if one.name == name), "")
+    gone = pc.and_(pc.is_valid(own), pc.is_null(column))
+    shown = ", ".join(
+        repr(str(cell)[:40]) for cell in own.filter(gone).slice(0, _SHOWN).to_pylist()
+    )
+    text = f"{lost:,} of {len(column):,} cells of {name} are no {wanted} and became NULL, such as "
+    text += f"{shown}; convert them before, or make the column text"
+    severity = Severity.ERROR if column.null_count == len(column) else Severity.WARNING
+    figures = {"rows": float(len(column)), "cells": float(lost)}
+    return Finding("not of its type", severity, target.name, text, figures)
+
+
+def _nulls(target: TargetTable, name: str, rows: int, nulls: int) -> Iterator[Finding]:
+    if not nulls:
+        return
+    share = nulls / rows
+    severity = Severity.WARNING if share >= _MANY else Severity.NOTE
+    text = f"column {name} is NULL in {nulls:,} of {rows:,} rows ({share:.0%})"
+    if nulls == rows:
+        severity, text = Severity.ERROR, f"column {name} is NULL in every row"
+    figures = {"rows": float(rows), "nulls": float(nulls), "share": share}
+    yield Finding("nulls", severity, target.name, text, figures)

@@ -45,16 +45,6 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class StepReport:
-    """What a step made: how many rows, in how many seconds, and by which SQL, if by any."""
-
-    makes: str
-    rows: int
-    seconds: float
-    sql: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Made:
     """A target table, made.
 
@@ -63,14 +53,12 @@ class Made:
         rows: With the columns that the state gives it, in their order, of their types.
         findings: Of its steps and of itself, in the order in which they were found.
         seconds: That it took.
-        steps: Each step.
     """
 
     table: str
     rows: pa.Table
     findings: tuple[Finding, ...] = ()
     seconds: float = 0.0
-    steps: tuple[StepReport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What a conversation retrieves: tables, what people said before, pages of the web (section 3.3).
 
-All of it is of one type, so that another retriever changes nothing else. What an event keeps of a
+All of it is of one type, so that another kind changes nothing else. What an event keeps of a
 table or a statement is its id alone: what is shown of it is read anew for each prompt, under the
 rights that hold then.
 """
@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlencode
 
 from pneuma_assets.core.asking_http import ask
@@ -49,91 +49,60 @@ class Document:
         )
 
 
-class Retriever(Protocol):
-    """Finds documents of one kind, for one person."""
+def search_knowledge(
+    query: str, statements: Sequence[Statement], analyzer: Analyzer, seen: Collection[str]
+) -> list[Document]:
+    """Return what people said in conversations that shares words with a query, best first.
 
-    def search(self, query: str) -> Sequence[Document]:
-        """Return the best documents for a query, best first, at most `MOST_FOUND`.
-
-        Raises:
-            PneumaError: It cannot be asked; the message says why and what to do.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class KnowledgeRetriever:
-    """Finds what people said in conversations, by its words: the rarer a word, the more it counts.
-
-    Attributes:
-        statements: All that there are.
-        analyzer: Takes texts apart.
-        seen: The tables that who asks may see: statements that speak of others are not there.
+    The rarer a word, the more it counts. Statements that speak of tables beside those `seen` are
+    not there.
     """
-
-    statements: Sequence[Statement]
-    analyzer: Analyzer
-    seen: Collection[str]
-
-    def search(self, query: str) -> list[Document]:
-        """Return the statements that share words with a query."""
-        visible = [one for one in self.statements if set(one.tables) <= set(self.seen)]
-        words = {one.knowledge_id: set(self.analyzer.terms(one.text)) for one in visible}
-        asked = set(self.analyzer.question_terms(query))
-        told = {word: sum(word in some for some in words.values()) for word in asked}
-        weight = {word: log(1 + len(words) / times) for word, times in told.items() if times}
-        scores = {i: sum(weight.get(word, 0.0) for word in some) for i, some in words.items()}
-        ranked = sorted((i for i in scores if scores[i] > 0), key=lambda i: (-scores[i], i))
-        return [Document("knowledge", i) for i in ranked[:MOST_FOUND]]
+    visible = [one for one in statements if set(one.tables) <= set(seen)]
+    words = {one.knowledge_id: set(analyzer.terms(one.text)) for one in visible}
+    asked = set(analyzer.question_terms(query))
+    told = {word: sum(word in some for some in words.values()) for word in asked}
+    weight = {word: log(1 + len(words) / times) for word, times in told.items() if times}
+    scores = {i: sum(weight.get(word, 0.0) for word in some) for i, some in words.items()}
+    ranked = sorted((i for i in scores if scores[i] > 0), key=lambda i: (-scores[i], i))
+    return [Document("knowledge", i) for i in ranked[:MOST_FOUND]]
 
 
-@dataclass(frozen=True, slots=True)
-class WebRetriever:
-    """Asks a SearXNG server, in the words alone that the person used.
+def search_web(
+    query: str, url: str | None, token: str | None, said: Sequence[str]
+) -> list[Document]:
+    """Return pages of the web by a SearXNG server, asked in words alone that the person used.
 
     What a table holds never leaves by a query, whatever a model was talked into: of what it wants
     to ask, words that no message of the person has are left out.
 
-    Attributes:
+    Args:
+        query: What a model wants to ask.
         url: Base address of the server; None: the web is not searched.
         token: A bearer token for it, if it needs one.
         said: The person's messages.
+
+    Raises:
+        QueryError: The web is not searched here, or no word is the person's own.
+        SourceError: The server does not answer.
     """
-
-    url: str | None
-    token: str | None
-    said: Sequence[str]
-
-    def search(self, query: str) -> list[Document]:
-        """Return pages of the web.
-
-        Raises:
-            QueryError: The web is not searched here, or no word is the person's own.
-            SourceError: The server does not answer.
-        """
-        if self.url is None:
-            raise QueryError("the web is not searched here; name a server in seek.web")
-        known = {word for text in self.said for word in _words(text)}
-        asked = [word for word in _words(query) if word in known]
-        if not asked:
-            raise QueryError(
-                "the web is asked in the person's own words alone; none is among these"
-            )
-        target = urlencode({"q": " ".join(asked)[:300], "format": "json"})
-        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        try:
-            data = ask(
-                f"{self.url.rstrip('/')}/search?{target}",
-                headers, seconds=_WEB_SECONDS, most_bytes=_WEB_BYTES,
-            )  # fmt: skip
-            found = json.loads(data)["results"]
-            return [_page(one) for one in found[:MOST_FOUND]]
-        except OSError as error:
-            raise SourceError(f"the web cannot be searched ({error}); see to seek.web") from error
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            raise SourceError(
-                "the server of seek.web answers no JSON of SearXNG; enable its format json"
-            ) from error
+    if url is None:
+        raise QueryError("the web is not searched here; name a server in seek.web")
+    known = {word for text in said for word in _words(text)}
+    asked = [word for word in _words(query) if word in known]
+    if not asked:
+        raise QueryError("the web is asked in the person's own words alone; none is among these")
+    target = urlencode({"q": " ".join(asked)[:300], "format": "json"})
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    where = f"{url.rstrip('/')}/search?{target}"
+    try:
+        data = ask(where, headers, seconds=_WEB_SECONDS, most_bytes=_WEB_BYTES)
+        return [_page(one) for one in json.loads(data)["results"][:MOST_FOUND]]
+    except OSError as error:
+        raise SourceError(f"the web cannot be searched ({error}); see to seek.web") from error
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise SourceError(
+            "the server of seek.web answers no JSON of SearXNG; enable its format json"
+        ) from error
 
 
 def _words(text: str) -> list[str]:

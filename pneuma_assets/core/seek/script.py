@@ -11,7 +11,7 @@ from pneuma_assets.core.seek.operators.registry import operator_of
 from pneuma_assets.core.seek.sources import members_of
 from pneuma_assets.core.seek.state import State, Step, TargetTable, check_state, order_of_tables
 
-_PARTS = ("sql_text", "sql_join", "sql_union", "sql_convert", "sql_pivot", "sql_match")
+_PARTS = ("sql_text", "sql_convert", "sql_match")
 _OWN = re.compile(r"^from pneuma_assets[^(\n]*(\([^)]*\)|[^\n]*)\n", re.MULTILINE)
 _DOCSTRING = re.compile(r'\A""".*?"""\n', re.DOTALL)
 _FUNCTIONS = ("join", "union", "fuzzy_match", "convert", "pivot", "unpivot")

@@ -9,8 +9,7 @@ from os.path import commonprefix
 import pyarrow as pa
 
 from pneuma_assets.core.answers.results import AnswerColumn
-from pneuma_assets.core.seek.operators.sql_text import common_type
-from pneuma_assets.core.seek.operators.sql_union import member_of
+from pneuma_assets.core.seek.operators.sql_text import common_type, member_of
 from pneuma_assets.core.seek.operators.union import united_in_parts, unlike
 from pneuma_assets.core.seek.results import Finding, MakeBounds, Relations, unread_findings
 from pneuma_assets.core.seek.state import Source

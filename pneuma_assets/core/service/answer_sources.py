@@ -26,8 +26,8 @@ from pneuma_assets.core.errors import (
     TableReadError,
 )
 from pneuma_assets.core.index.base import IndexFilter, let_through
-from pneuma_assets.core.service import state
 from pneuma_assets.core.service.describe import hides_names
+from pneuma_assets.core.service.state import StateReader
 from pneuma_assets.core.service.visible_tables import check_among, seen_tables
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable, unread_of
 from pneuma_assets.core.sources.files.delimited import NULLS
@@ -70,6 +70,7 @@ class AnswerSources(Closing, Runner):
     def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str]) -> None:
         self._loaded, self._environ = loaded, environ
         self._opened: dict[str, IsolatedSource] = {}
+        self._state = StateReader(loaded, environ)
         self._lock, self._turns = threading.Lock(), threading.BoundedSemaphore(_AT_ONCE)
 
     def tables(self, evidence: Mapping[str, TableTerms]) -> dict[str, AnswerTable]:
@@ -80,23 +81,22 @@ class AnswerSources(Closing, Runner):
         Args:
             evidence: What the index keeps of each.
         """
-        if not state.has_state(self._loaded, self._environ):
-            return {}
-        with state.open_store(self._loaded, self._environ) as store:
-            refs = store.tables.refs(evidence)
-            read = [
-                table
-                for table in store.tables.profiles(refs)
-                if source_of(table.table_id) in self._configs
-                and not all(column.hidden for column in table.columns)
-            ]
-            others = [one.table_id for one in read if self._dialect_of(one.table_id) is None]
-            names = plain_names(others)
-            found = (
-                self._table(store, one, refs[one.table_id], names.get(one.table_id), evidence)
-                for one in read
-            )
-            return {one.table_id: one for one in found}
+        return self._state.read(lambda store: self._tables(store, evidence), {})
+
+    def _tables(self, store: "Store", evidence: Mapping[str, TableTerms]) -> dict[str, AnswerTable]:
+        refs = store.tables.refs(evidence)
+        read = [
+            table
+            for table in store.tables.profiles(refs)
+            if source_of(table.table_id) in self._configs
+            and not all(column.hidden for column in table.columns)
+        ]
+        names = plain_names(i.table_id for i in read if self._dialect_of(i.table_id) is None)
+        found = (
+            self._table(store, one, refs[one.table_id], names.get(one.table_id), evidence)
+            for one in read
+        )
+        return {one.table_id: one for one in found}
 
     def seen(self, table_ids: Sequence[str], where: IndexFilter) -> list[str]:
         """Return ids of tables, each once, all of which who asks may see.
@@ -104,10 +104,9 @@ class AnswerSources(Closing, Runner):
         Raises:
             ConfigError: There is no such table for them.
         """
-        ids, seen = list(dict.fromkeys(table_ids)), set()
-        if state.has_state(self._loaded, self._environ):
-            with state.open_store(self._loaded, self._environ) as store:
-                seen = set(let_through(where, seen_tables(store, where.readers)))
+        ids = list(dict.fromkeys(table_ids))
+        listed = self._state.read(lambda store: seen_tables(store, where.readers), set[str]())
+        seen = set(let_through(where, listed))
         for one in ids:
             check_among(one, seen)
         return ids
@@ -118,12 +117,13 @@ class AnswerSources(Closing, Runner):
         A model is shown what is indexed, and a statement reads what there is now; rows of such a
         table may be of columns that nobody was shown, or contradict the values that were.
         """
-        if not state.has_state(self._loaded, self._environ):
-            return set()
-        with state.open_store(self._loaded, self._environ) as store:
+
+        def found(store: "Store") -> set[str]:
             indexed = store.questions.versions(list(table_ids))
             listed = store.tables.refs(table_ids)
-        return {one for one, ref in listed.items() if indexed.get(one) != ref.version}
+            return {one for one, ref in listed.items() if indexed.get(one) != ref.version}
+
+        return self._state.read(found, set())
 
     def dialect(self, tables: Sequence[AnswerTable]) -> str:
         """Return the dialect of the database in which all of the tables lie, else DuckDB's."""
@@ -165,6 +165,7 @@ class AnswerSources(Closing, Runner):
             for source in self._opened.values():
                 source.close()
             self._opened.clear()
+        self._state.close()
 
     @cached_property
     def _configs(self) -> dict[str, SourceConfig]:
@@ -185,7 +186,7 @@ class AnswerSources(Closing, Runner):
         named = {column for name, column in statement.columns if name == table.read.name}
         columns = tuple(one for one in table.read.columns if one in named)
         read = replace(table.read, columns=columns or table.read.columns[:1])
-        types = {one.name: one.type for one in self._as_read(table)}
+        types = {one.name: one.type for one in self.columns(table)}
         rows = self._source(source_of(table.table_id)).scan(table.ref)
         return Given(read, rows, types, table.table_id)
 
@@ -218,11 +219,7 @@ class AnswerSources(Closing, Runner):
             unread=tuple(f"{table.table_id}: {note}" for note in [unread_of(table.notes)] if note),
         )
         in_place = self._dialect_of(table.table_id) is not None
-        return found if in_place else replace(found, columns=self._as_read(found))
-
-    def columns(self, table: AnswerTable) -> tuple[AnswerColumn, ...]:
-        """Return a table's columns as DuckDB sees them, wherever it lies."""
-        return self._as_read(table)
+        return found if in_place else replace(found, columns=self.columns(found))
 
     def batches(self, table: AnswerTable) -> Iterator[pa.RecordBatch]:
         """Yield a table's rows.
@@ -232,8 +229,8 @@ class AnswerSources(Closing, Runner):
         """
         return self._source(source_of(table.table_id)).scan(table.ref)
 
-    def _as_read(self, table: AnswerTable) -> tuple[AnswerColumn, ...]:
-        """Return a table's columns as DuckDB sees them."""
+    def columns(self, table: AnswerTable) -> tuple[AnswerColumn, ...]:
+        """Return a table's columns as DuckDB sees them, wherever it lies."""
         engine = self._configs[source_of(table.table_id)].spells_types
         return tuple(_as_it_runs(table, one, engine) for one in table.columns)
 

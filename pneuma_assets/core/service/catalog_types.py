@@ -4,8 +4,7 @@ Every number and name in them is for one asker: of a table that they may not see
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from pneuma_assets.core.missing_parts import MissingPart
 from pneuma_assets.core.relations.families import Family
@@ -23,18 +22,8 @@ FRESHNESS_DAYS = (1, 7, 30, 365)
 """The ages by which `freshness` counts tables; beyond are `older` and `unknown`."""
 
 
-class _AsDict:
-    """Turns a dataclass into plain values."""
-
-    __slots__ = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return asdict(self)  # type: ignore[call-overload,no-any-return]
-
-
 @dataclass(frozen=True, slots=True)
-class TableCard(_AsDict):
+class TableCard:
     """What is shown of a table in a list.
 
     Attributes:
@@ -108,7 +97,7 @@ FacetCounts = Mapping[str, tuple[FacetCount, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Listing(_AsDict):
+class Listing:
     """A part of a list of tables.
 
     Attributes:
@@ -127,7 +116,7 @@ class Listing(_AsDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion(_AsDict):
+class Suggestion:
     """What somebody who types may mean.
 
     Attributes:
@@ -142,7 +131,7 @@ class Suggestion(_AsDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Marked(_AsDict):
+class Marked:
     """A text, and the words of it that a question has, as half-open ranges of characters."""
 
     text: str
@@ -150,7 +139,7 @@ class Marked(_AsDict):
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnHit(_AsDict):
+class ColumnHit:
     """A column that a question names, or of which what is said has words of it.
 
     Attributes:
@@ -192,7 +181,7 @@ class SearchHit:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchAnswer(_AsDict):
+class SearchAnswer:
     """The tables that may answer a question, and what else a page shows with them.
 
     Attributes:
@@ -262,7 +251,7 @@ class TableDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class TablePage(_AsDict):
+class TablePage:
     """All that is shown of one table.
 
     Attributes:
@@ -303,7 +292,7 @@ class TablePage(_AsDict):
 
 
 @dataclass(frozen=True, slots=True)
-class SampleRows(_AsDict):
+class SampleRows:
     """Some rows of a table, hidden columns left out.
 
     Attributes:

@@ -15,7 +15,7 @@ from pneuma_assets.core.close_once import Closing, Shared
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import IndexMismatchError, ModelError, SearchIndexError
 from pneuma_assets.core.models.encoder.late_encoder import LateEncoder
-from pneuma_assets.core.service.state import StateReader, known_tables, open_store
+from pneuma_assets.core.service.state import StateReader
 from pneuma_assets.core.service.status import why_not_indexed
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ class LiveQueryEngine(Closing):
         from pneuma_assets.core.search.query import QueryEngine
         from pneuma_assets.core.text.analysis import analyzer_named
 
-        loaded, environ, deployment = self._loaded, self._environ, self._loaded.deployment
-        credentials = index_credentials(deployment.index, environ)
+        deployment = self._loaded.deployment
+        credentials = index_credentials(deployment.index, self._environ)
         index, encoder = self._index_and_encoder(credentials)
         memory = AnswerMemory(encoder.name, lambda read: self._state.answers(read, KnownAnswers()))
         try:
@@ -112,13 +112,15 @@ class LiveQueryEngine(Closing):
                 QueryOptions.of(deployment.query),
                 analyzer=analyzer_named(deployment.index.analyzer),
                 elsewhere=Elsewhere(
-                    partial(known_tables, loaded, environ),
+                    lambda: self._state.read(lambda store: store.tables.listed(), []),
                     [source.name for source in deployment.sources],
                     document_kinds,
-                    partial(_why_not_indexed, loaded, environ),
+                    lambda table_id: self._state.read(partial(why_not_indexed, table_id), ""),
                 ),
-                joins_of=self._state.joins_of,
-                kept_headers=partial(self._state.headers_of, encoder.name),
+                joins_of=lambda ids: self._state.read(lambda store: store.joins.of_tables(ids), []),
+                kept_headers=lambda headers: self._state.read(
+                    lambda store: dict(store.headers.of(encoder.name, headers)), {}
+                ),
                 answers=memory.known,
             )
         except BaseException:
@@ -253,8 +255,3 @@ def document_kinds() -> list[str]:
     from pneuma_assets.core.describe.kinds import makers
 
     return [str(kind) for kind in makers()]
-
-
-def _why_not_indexed(loaded: LoadedDeployment, environ: Mapping[str, str], table_id: str) -> str:
-    with open_store(loaded, environ) as store:
-        return why_not_indexed(store, table_id)

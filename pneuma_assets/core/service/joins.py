@@ -1,9 +1,9 @@
 """By which columns tables can be joined, and people's last word on it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
@@ -45,10 +45,6 @@ class KnownJoin:
     score: float
     share: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class JudgedJoin:
@@ -71,10 +67,6 @@ class JudgedJoin:
     holds: bool
     author: str
     said_at: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return asdict(self)
 
 
 def judged_joins(

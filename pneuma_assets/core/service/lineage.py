@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
@@ -46,18 +46,6 @@ class LinkedTable:
     via: str
     kind: str
     columns: tuple[tuple[str, str], ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        pairs = [{"upstream": above, "downstream": below} for above, below in self.columns]
-        return {
-            "table": self.table_id,
-            "direction": self.direction,
-            "depth": self.depth,
-            "via": self.via,
-            "kind": self.kind,
-            "columns": pairs,
-        }
 
 
 def lineage_of(

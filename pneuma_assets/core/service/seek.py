@@ -166,7 +166,7 @@ class Seeker:
     def resume(self, conversation_id: str, asker: Asker) -> Iterator[SavedEvent]:
         """Go on with a turn that has no answer yet, as after a crash; yields what `say` does."""
         with self._open(conversation_id, asker) as (store, tools, now):
-            model = tools.tables.session.seek_model
+            model = tools.tables.session.model("seek")
             if model is None and now.is_open:
                 self._propose(store, tools, now)
             elif model is not None:

@@ -34,9 +34,9 @@ from pneuma_assets.core.seek.results import Finding, Made, MakeBounds, QueryResu
 from pneuma_assets.core.seek.retrieve import (
     MOST_FOUND,
     Document,
-    KnowledgeRetriever,
-    WebRetriever,
     alias,
+    search_knowledge,
+    search_web,
 )
 from pneuma_assets.core.seek.skeptic.before_making import check
 from pneuma_assets.core.seek.state import Source, State
@@ -243,12 +243,12 @@ class SeekTools:
         if where == "knowledge":
             analyzer = self.tables.asked(lambda engine: engine.analyzer)
             statements = self.tables.store.knowledge.all()
-            return KnowledgeRetriever(statements, analyzer, self.tables.seen).search(query)
+            return search_knowledge(query, statements, analyzer, self.tables.seen)
         config = self.loaded.deployment.seek
         token = self.environ.get(config.web_key_env) if config.web_key_env else None
         said = [str(one.data["text"]) for one in conversation.of(Kind.PERSON)]
         with self.tables.guarded("the web"):
-            return WebRetriever(config.web, token, said).search(query)
+            return search_web(query, config.web, token, said)
 
     def look(self, table_id: str) -> Mapping[str, Sequence[str]]:
         """Return some values of each column of a table."""

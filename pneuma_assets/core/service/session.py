@@ -49,7 +49,7 @@ class QuerySession(Closing):
         """What searches the index."""
         from pneuma_assets.core.service.engine import LiveQueryEngine
 
-        given = self._loaded, self._environ, self._encoder, lambda: self.judge
+        given = self._loaded, self._environ, self._encoder, lambda: self.model("judge")
         return self._once("engine", lambda: LiveQueryEngine(*given))  # type: ignore[no-any-return]
 
     @property
@@ -57,35 +57,18 @@ class QuerySession(Closing):
         """What answers in cells."""
         from pneuma_assets.core.service.answer import Answering
 
-        def opened() -> Answering:
-            model = lambda: self.answers_model  # noqa: E731
-            return Answering(self._loaded, self._environ, lambda: self.engine, model)
+        given = self._loaded, self._environ, lambda: self.engine, lambda: self.model("answers")
+        return self._once("answering", lambda: Answering(*given))  # type: ignore[no-any-return]
 
-        return self._once("answering", opened)  # type: ignore[no-any-return]
-
-    @property
-    def judge(self) -> "LanguageModel | None":
-        """The model that judges candidates; None where the deployment names none."""
-        config = self._loaded.deployment.judge.model
-        return None if config is None else self._model("judge", config)
-
-    @property
-    def answers_model(self) -> "LanguageModel | None":
-        """The model that writes statements; None where the deployment names none."""
-        config = self._loaded.deployment.answers.model
-        return None if config is None else self._model("answers_model", config)
-
-    @property
-    def seek_model(self) -> "LanguageModel | None":
-        """The model that conducts conversations; None where the deployment names none."""
-        config = self._loaded.deployment.seek.model
-        return None if config is None else self._model("seek_model", config)
-
-    def _model(self, name: str, config: ModelConfig) -> "LanguageModel":
+    def model(self, section: str) -> "LanguageModel | None":
+        """Return the model of a section (`answers`, `judge`, `seek`); None where it names none."""
         from pneuma_assets.core.models.language.registry import open_language_model
 
+        config: ModelConfig | None = getattr(self._loaded.deployment, section).model
+        if config is None:
+            return None
         folder = state.models_folder(self._loaded)
-        return self._once(name, lambda: open_language_model(config, folder, self._environ))  # type: ignore[no-any-return]
+        return self._once(section, lambda: open_language_model(config, folder, self._environ))  # type: ignore[no-any-return]
 
     def _once(self, name: str, open_it: Callable[[], Any]) -> Any:
         with self._lock:

@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -12,12 +12,9 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import StateError
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.relations.join_graph import JoinEdge
     from pneuma_assets.core.store import Store
-    from pneuma_assets.core.store.keys import AccessKey
     from pneuma_assets.core.store.restore import Restored
     from pneuma_assets.core.store.usage import Usage
-    from pneuma_assets.core.tables import Vector
 
 T = TypeVar("T")
 
@@ -107,14 +104,6 @@ def models_folder(loaded: LoadedDeployment) -> Path:
     return loaded.home / "models"
 
 
-def known_tables(loaded: LoadedDeployment, environ: Mapping[str, str]) -> list[str]:
-    """Return the ids of the tables that are listed, indexed or not; creates nothing."""
-    if not has_state(loaded, environ):
-        return []
-    with open_store(loaded, environ) as store:
-        return store.tables.listed()
-
-
 class KeptStore(Closing):
     """The state, kept open between its uses by any number of threads.
 
@@ -167,7 +156,7 @@ class KeptStore(Closing):
 
 
 class StateReader(Closing):
-    """Reads what questions need of the state, as it is now; for any number of threads.
+    """Asks the state as it is now; for any number of threads.
 
     Args:
         loaded: The deployment.
@@ -177,38 +166,6 @@ class StateReader(Closing):
     def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str]) -> None:
         self._loaded, self._kept = loaded, KeptStore(loaded, environ)
 
-    def joins_of(self, table_ids: Collection[str]) -> "list[JoinEdge]":
-        """Return the joins of some tables with any; creates nothing.
-
-        Raises:
-            StateError: The state cannot be opened or read.
-        """
-        return self._read(lambda store: store.joins.of_tables(table_ids), [])
-
-    def headers_of(self, encoder: str, headers: Sequence[str]) -> "dict[str, Vector]":
-        """Return the embeddings that are kept of headers by this encoder; creates nothing.
-
-        Raises:
-            StateError: The state cannot be opened or read.
-        """
-        return self._read(lambda store: dict(store.headers.of(encoder, headers)), {})
-
-    def keys(self) -> "list[AccessKey]":
-        """Return all API keys that were ever made; creates nothing.
-
-        Raises:
-            StateError: The state cannot be opened or read.
-        """
-        return self._read(lambda store: store.keys.all(), [])
-
-    def note_keys_used(self, key_ids: Collection[str]) -> None:
-        """Note that these keys were used now, after waiting for others that write.
-
-        Raises:
-            StateError: The state cannot be opened or written.
-        """
-        self._read(lambda store: store.keys.note_used(key_ids), None)
-
     def answers(self, question: "Callable[[Usage], T]", nothing: T) -> T:
         """Return what reading answers that people gave comes to; `nothing` without a state.
 
@@ -217,13 +174,18 @@ class StateReader(Closing):
         """
         if not self._kept.is_open and _nobody_answered(self._loaded):
             return nothing
-        return self._read(lambda store: question(store.usage), nothing)
+        return self.read(lambda store: question(store.usage), nothing)
 
     def close(self) -> None:
         """Close the state when the last question that reads it has ended; a next one opens it."""
         self._kept.close()
 
-    def _read(self, question: "Callable[[Store], T]", nothing: T) -> T:
+    def read(self, question: "Callable[[Store], T]", nothing: T) -> T:
+        """Return what asking the state comes to; `nothing` where there is none: none is created.
+
+        Raises:
+            StateError: The state cannot be opened, or not be read or written.
+        """
         try:
             return self._read_once(question, nothing)
         except StateError:  # another than it was: seen by opening it

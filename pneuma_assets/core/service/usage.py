@@ -1,8 +1,8 @@
 """What people say of answers: right ones are found again, wrong ones stay out of the way."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pneuma_assets.core.answer_feedback import SavedAnswer
 from pneuma_assets.core.errors import ConfigError, QueryError, SqlRefusedError
@@ -58,10 +58,6 @@ class ConfirmedAnswer:
     door: str
     similarity: float | None = None
     gone: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return asdict(self)
 
 
 def confirm(

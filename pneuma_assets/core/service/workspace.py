@@ -276,7 +276,7 @@ class Workspace(WorkspaceCatalog, WorkspaceUsage):
         """
         if not state.has_state(self.loaded, self._environ):
             return Status(self.loaded.home, (), (), self.inspect_index())
-        from pneuma_assets.core.service.privacy import privacy_notices
+        from pneuma_assets.core.service.status import privacy_notices
 
         found = read_status(self.store, self.loaded, self.inspect_index())
         privacy = privacy_notices(self.store, self.loaded.deployment)

@@ -8,12 +8,11 @@ from pneuma_assets.web.api import (
     memory,
     operation,
     search,
-    statements,
     tables,
 )
 
 
 def routers() -> list[APIRouter]:
     """Return all its routes."""
-    every = (search, tables, answers, statements, memory, conversations, operation)
+    every = (search, tables, answers, memory, conversations, operation)
     return [*(one.router for one in every), tables.changes, conversations.work]

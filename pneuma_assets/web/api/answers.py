@@ -1,12 +1,16 @@
-"""Cells by question."""
+"""Cells by question, statements that people write or change, and their rows as files."""
 
+from typing import Annotated, Literal
+
+from fastapi import Query, Response
 from pydantic import Field
 
-from pneuma_assets.core.answers.results import CellAnswer
+from pneuma_assets.core.answers.results import CellAnswer, TableAnswer
 from pneuma_assets.core.index.base import IndexFilter
-from pneuma_assets.web.api.parameters import Asked, Body
-from pneuma_assets.web.api.router import api_router
+from pneuma_assets.web.api.parameters import Asked, Body, Name
+from pneuma_assets.web.api.router import api_router, files_of
 from pneuma_assets.web.dependencies import Desk, WhoAsks
+from pneuma_assets.web.export import MEDIA_TYPES, exported
 from pneuma_assets.web.pool import AnswerRoute
 
 router = api_router("answers", AnswerRoute)
@@ -25,3 +29,38 @@ def answer(desk: Desk, asker: WhoAsks, asked: CellQuestion) -> CellAnswer:
     """Return rows with the statement that gave them; without a model, those the question names."""
     where = IndexFilter(readers=asker.readers)
     return desk.answer(asked.question, k=asked.k, model=asked.model, where=where)
+
+
+_SQL = "SELECT species, avg(mass) FROM penguins GROUP BY species"
+
+
+class Statement(Body):
+    """One SELECT about some tables."""
+
+    sql: str = Field(min_length=1, max_length=20_000, examples=[_SQL])
+    tables: list[Name] = Field(min_length=1, max_length=20, examples=[["lake/nature/penguins"]])
+
+
+@router.post("/statements", operation_id="run_statement", summary="Run a statement")
+def run_statement(desk: Desk, asker: WhoAsks, statement: Statement) -> TableAnswer:
+    """Return the rows of a SELECT, which passes the same guard as a model's."""
+    where = IndexFilter(readers=asker.readers)
+    return desk.run_sql(statement.sql, statement.tables, where=where)
+
+
+@router.post(
+    "/statements/export",
+    operation_id="export_statement",
+    summary="Run a statement and take its rows as a file",
+    response_class=Response,
+    responses=files_of(*MEDIA_TYPES.values()),
+)
+def export_statement(
+    desk: Desk,
+    asker: WhoAsks,
+    statement: Statement,
+    format: Annotated[Literal["csv", "parquet"], Query()] = "csv",  # noqa: A002
+) -> Response:
+    """Return at most as many rows as `answers.rows` of the deployment allows."""
+    where = IndexFilter(readers=asker.readers)
+    return exported(desk.run_sql(statement.sql, statement.tables, where=where), format)

@@ -5,19 +5,18 @@ from fastapi import APIRouter
 from pneuma_assets.web.pages import (
     answers,
     conversation_acts,
-    conversation_files,
     conversations,
     edits,
     operators,
     search,
     table,
 )
-from pneuma_assets.web.pages.messages import render_login, render_problem
+from pneuma_assets.web.pages.page import render_problem
 
 router = APIRouter()
-for _part in (search, table, answers, conversations, conversation_files, edits, operators):
+for _part in (search, table, answers, conversations, edits, operators):
     router.include_router(_part.router)
 for _routes in (conversation_acts.router, conversation_acts.work):
     router.include_router(_routes)
 
-__all__ = ["render_login", "render_problem", "router"]
+__all__ = ["render_problem", "router"]

@@ -1,4 +1,4 @@
-"""What a person does in a conversation, by forms that return to its page."""
+"""What a person does in a conversation, by forms that return to its page, and files of it."""
 
 import asyncio
 import logging
@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Form
+from fastapi import APIRouter, Form, Path, Query, UploadFile
 from fastapi.responses import RedirectResponse, Response
 
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.seek.state import difference
 from pneuma_assets.core.service.work_pool import WorkPool
 from pneuma_assets.core.store.conversations import SavedEvent
+from pneuma_assets.web.export import file_of
+from pneuma_assets.web.pages.conversation_view import text_of
 from pneuma_assets.web.pages.conversations import Id, back_to, show, tried
 from pneuma_assets.web.pages.page import Lines, Page, ThePage
 from pneuma_assets.web.pool import AnswerRoute, PooledRoute
@@ -102,6 +104,48 @@ def act(page: ThePage, conversation_id: Id, act: Act) -> Response:
     done = "accepted" if act == "accept" else ""
     method = getattr(page.desk.seek, act)
     return tried(page, conversation_id, lambda: method(conversation_id, page.asker), done)
+
+
+@work.post("/{conversation_id}/file")
+def add_file(page: ThePage, conversation_id: Id, file: UploadFile) -> Response:
+    """Add a file as a source of the conversation."""
+    seek, name = page.desk.seek, file.filename or ""
+    return tried(
+        page,
+        conversation_id,
+        lambda: seek.add_file(conversation_id, name, file.file.read(), page.asker),
+    )
+
+
+@work.get("/{conversation_id}/{what}/{name}")
+def rows_file(
+    page: ThePage,
+    conversation_id: Id,
+    what: Literal["tables", "results"],
+    name: Annotated[str, Path(max_length=100)],
+    format: Annotated[Literal["csv", "parquet"], Query()] = "csv",  # noqa: A002
+) -> Response:
+    """Return all rows of a table of T or of a query, which are made where they are not there."""
+    return file_of(page.desk.seek.rows(conversation_id, name, page.asker, what), name, format)
+
+
+@work.get("/{conversation_id}/script")
+def script_file(page: ThePage, conversation_id: Id) -> Response:
+    """Return the script that makes T and the results of Q without a model."""
+    script = page.desk.seek.script(conversation_id, page.asker)
+    return _attached(script, "conversation.py", "text/x-python")
+
+
+@work.get("/{conversation_id}/state")
+def state_file(page: ThePage, conversation_id: Id) -> Response:
+    """Return the state as JSON."""
+    text = text_of(page.desk.seek.get(conversation_id, page.asker).state)
+    return _attached(text, "state.json", "application/json")
+
+
+def _attached(text: str, name: str, media_type: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text, headers=headers, media_type=media_type)
 
 
 @work.post("/{conversation_id}/query")

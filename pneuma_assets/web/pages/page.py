@@ -1,5 +1,6 @@
 """One page for one asker: what all templates are given, and messages after something was done."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,9 +20,10 @@ from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.web.dependencies import Desk, Settings, WhoAsks
 from pneuma_assets.web.guard import csrf_token
-from pneuma_assets.web.login import own_path
 from pneuma_assets.web.pages.rendering import render
+from pneuma_assets.web.problems import Problem
 
+_OWN_PATH = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f]*")
 STATIC = Path(__file__).parents[1] / "static"
 
 Lines = AfterValidator(lambda text: text.replace("\r\n", "\n"))
@@ -100,6 +102,11 @@ def common(request: Request, asker: Asker | None) -> dict[str, Any]:
     }
 
 
+def own_path(there: str) -> str:
+    """Return a path of this server; whatever else was given leads to its first page."""
+    return there if _OWN_PATH.fullmatch(there) else "/"
+
+
 def go_back(back: str, done: str, place: str = "") -> RedirectResponse:
     """Return to the page that a form was on, which then says what was done.
 
@@ -119,3 +126,33 @@ def static_url(name: str) -> str:
     """Return the address of a file of the pages, another one when the file is another."""
     mark = blake2b((STATIC / name).read_bytes(), digest_size=6).hexdigest()
     return f"/static/{name}?{mark}"
+
+
+_SAYS = {
+    401: "Please log in",
+    403: "You may not do this",
+    404: "Not found",
+    413: "This is too large",
+    422: "This cannot be asked so",
+    429: "Too many requests",
+    503: "Not available now",
+}
+
+
+def render_problem(request: Request, problem: Problem) -> HTMLResponse:
+    """Return the page that says what went wrong and what to do; a form's leads back to the form."""
+    says = _SAYS.get(problem.status, problem.title)
+    back = "" if request.method == "GET" else _came_from(request)
+    return rendered("error.html", request, problem.status, problem=problem, says=says, back=back)
+
+
+def _came_from(request: Request) -> str:
+    """Return the path of this server's page that a form was on; empty where that is not known."""
+    host, slash, path = request.headers.get("referer", "").partition("://")[2].partition("/")
+    return own_path(slash + path) if host == request.headers.get("host") else ""
+
+
+def rendered(name: str, request: Request, status: int, **context: object) -> HTMLResponse:
+    """Return a page that stands for what was asked for, perhaps for nobody who is known."""
+    asker = getattr(request.state, "asker", None)
+    return HTMLResponse(render(name, common(request, asker) | context), status)

@@ -148,9 +148,8 @@ def test_a_dialect_that_nobody_looked_through_is_refused():
         checked("SELECT name FROM people", TABLES, "oracle", 10)
 
 
-@pytest.mark.parametrize("join", ["JOIN cities USING (city)", "NATURAL JOIN cities"])
-def test_the_columns_that_join_are_read_of_each_table(join):
-    found = checked(f"SELECT name FROM people {join}", TABLES, "duckdb", 10)
+def test_the_columns_that_join_are_read_of_each_table():
+    found = checked("SELECT name FROM people JOIN cities USING (city)", TABLES, "duckdb", 10)
     assert {("people", "city"), ("cities", "city")} <= set(found.columns)
 
 
@@ -164,13 +163,12 @@ AA, BB, CC = (
     ("tables", "on"),
     [
         ("aa JOIN bb USING (k)", '"aa"."k" = "bb"."k"'),
-        ("aa NATURAL JOIN bb", '"aa"."k" = "bb"."k"'),
         ("bb JOIN aa USING (k) JOIN cc USING (z)", '"bb"."z" = "cc"."z"'),
         ("bb LEFT JOIN aa USING (k) JOIN cc ON bb.z = cc.z", '"bb"."z" = "cc"."z"'),
         ("aa FULL JOIN bb USING (k)", '"aa"."k" = "bb"."k"'),
     ],
 )
-def test_using_and_natural_are_written_out(tables, on):
+def test_using_is_written_out(tables, on):
     found = checked(f"SELECT k FROM {tables}", [AA, BB, CC], "postgres", 10)
     first = tables.split()[0]
     k = 'COALESCE("aa"."k", "bb"."k") AS "k"' if "FULL" in tables else f'"{first}"."k"'
@@ -181,12 +179,11 @@ def test_using_and_natural_are_written_out(tables, on):
 @pytest.mark.parametrize(
     ("tables", "guard"),
     [
-        ("aa NATURAL JOIN (bb JOIN cc ON bb.z = cc.z)", Guard.SYNTAX),
+        ("aa NATURAL JOIN bb", Guard.SYNTAX),
         ("(aa JOIN bb ON aa.k = bb.k) JOIN cc USING (z)", Guard.SYNTAX),
         ("aa, bb JOIN cc USING (z)", Guard.SYNTAX),
         ("aa RIGHT JOIN bb USING (k) JOIN cc USING (z)", Guard.SYNTAX),
         ("aa JOIN bb ON aa.k = bb.k JOIN bb AS b2 USING (k)", Guard.COLUMN),
-        ("aa JOIN bb ON aa.k = bb.k NATURAL JOIN bb AS b2", Guard.COLUMN),
         ("aa JOIN bb USING (z)", Guard.COLUMN),
     ],
 )
@@ -194,12 +191,6 @@ def test_using_that_engines_may_take_otherwise_is_refused(tables, guard):
     with pytest.raises(SqlRefusedError) as caught:
         checked(f"SELECT x FROM {tables}", [AA, BB, CC], "postgres", 10)
     assert caught.value.guard == guard
-
-
-def test_natural_joins_only_those_that_have_a_column_in_common():
-    with pytest.raises(SqlRefusedError) as caught:
-        checked("SELECT x FROM aa NATURAL JOIN cc", [AA, CC], "postgres", 10)
-    assert caught.value.guard == Guard.CROSS_JOIN
 
 
 def test_of_a_column_that_is_elsewhere_it_is_told_where():
@@ -310,12 +301,11 @@ def test_names_do_not_grow_beyond_bounds():
     "sql",
     [
         "SELECT *, *, *, * FROM wide",
-        "SELECT * FROM wide a NATURAL JOIN wide b",
         "WITH b AS (SELECT * FROM wide p JOIN wide q ON p.c1 = q.c1),"
         " c AS (SELECT * FROM b p JOIN b q ON p.c1 = q.c1) SELECT count(*) FROM c",
     ],
 )
-def test_what_a_star_and_natural_stand_for_is_bounded(sql):
+def test_what_a_star_stands_for_is_bounded(sql):
     wide = ReadTable("wide", tuple(f"c{n}" for n in range(3_000)))
     with pytest.raises(SqlRefusedError) as caught:
         checked(sql, [wide], "duckdb", 10)

@@ -50,7 +50,6 @@ def test_a_member_that_lacks_what_is_read_keeps_its_rows_and_its_other_columns()
     steps = (sql(code, "s", makes="first"), sql("SELECT sum(a) AS a FROM s", "s"))
     (made,) = materialize(state_of(*steps, s=list(tables)), ArrowRelations(tables))
     assert made.rows.to_pydict() == {"a": [7]}
-    assert made.steps[0].rows == 1
 
 
 @pytest.mark.slow

@@ -139,20 +139,6 @@ def test_units_of_each_row_become_one_unit():
     assert found.rows.column("t").to_pylist() == pytest.approx([100, 0])
 
 
-@pytest.mark.slow
-def test_currencies_are_converted_by_rates_that_must_be_one_a_day():
-    prices = pa.table({"p": [10.0, 20.0], "cur": ["USD", "JPY"], "day": ["d1", "d1"]})
-    rates = pa.table({"code": ["USD", "USD"], "on": ["d1", "d2"], "eur": [0.9, 0.8]})
-    how = {"to": "currency", "column": "p", "into": "eur", "rates": "rates", "rate": "eur",
-           "rates_currency": "code", "currency_column": "cur"}  # fmt: skip
-    dated = {**how, "rates_date": "on", "date_column": "day"}
-    found = made_by(convert(dated), prices=prices, rates=rates)
-    assert found.rows.column("eur").to_pylist() == [9.0, None]
-    assert "'JPY / d1'" in findings(found)["join unmatched"][1]
-    told = findings(made_by(convert(how), prices=prices, rates=rates))
-    assert told["join multiplies"][0] == "error"
-
-
 def test_values_become_columns_and_columns_values():
     long = pa.table(
         {"shop": ["a", "a", "b", "a"], "q": ["q1", "q2", "q1", "q9"], "n": [1, 2, 3, 4]}

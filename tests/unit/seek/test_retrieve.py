@@ -8,9 +8,9 @@ from pneuma_assets.core.errors import QueryError, SourceError
 from pneuma_assets.core.seek.retrieve import (
     MOST_FOUND,
     Document,
-    KnowledgeRetriever,
-    WebRetriever,
     alias,
+    search_knowledge,
+    search_web,
 )
 from pneuma_assets.core.store.knowledge import Statement
 from pneuma_assets.core.text.analysis import analyzer_named
@@ -24,8 +24,8 @@ def statement(number, text, *tables):
 
 
 def found(query, statements, seen=("lake/a",)):
-    retriever = KnowledgeRetriever(statements, analyzer_named("english"), set(seen))
-    return [one.id for one in retriever.search(query)]
+    documents = search_knowledge(query, statements, analyzer_named("english"), set(seen))
+    return [one.id for one in documents]
 
 
 def test_rarer_words_count_more_and_statements_without_any_are_not_found():
@@ -70,13 +70,13 @@ def searxng(status, body):
 )  # fmt: skip
 def test_a_server_that_does_not_answer_as_searxng_is_told_of(status, body):
     with searxng(status, body) as (url, _), pytest.raises(SourceError, match=r"seek\.web"):
-        WebRetriever(url, None, SAID).search("tariffs")
+        search_web("tariffs", url, None, SAID)
 
 
 def test_pages_are_bounded_and_the_token_is_sent():
     page = b'{"url": "https://x", "title": null, "content": "%s"}' % (b"c" * 9_000)
     with searxng(200, b'{"results": [%s]}' % b",".join([page] * 30)) as (url, asked):
-        pages = WebRetriever(url, "secret", SAID).search("German tariffs")
+        pages = search_web("German tariffs", url, "secret", SAID)
     assert len(pages) == MOST_FOUND
     assert len(pages[0].text) == 1_000
     assert asked == ["Bearer secret"]
@@ -85,13 +85,13 @@ def test_pages_are_bounded_and_the_token_is_sent():
 @pytest.mark.parametrize("query", ["91234", "Eve's salary", "", "!!"])
 def test_words_that_the_person_did_not_say_are_not_sent(query):
     with searxng(200, b"{}") as (url, asked), pytest.raises(QueryError, match="own words"):
-        WebRetriever(url, None, SAID).search(query)
+        search_web(query, url, None, SAID)
     assert asked == []
 
 
 def test_without_a_server_nothing_is_asked():
     with pytest.raises(QueryError, match=r"seek\.web"):
-        WebRetriever(None, None, SAID).search("tariffs")
+        search_web("tariffs", None, None, SAID)
 
 
 def test_documents_have_short_names_by_kind_in_their_order():

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from pneuma_assets.core.seek.operators import sql_match
 from pneuma_assets.core.seek.operators.sql_convert import UNITS, converted
 from pneuma_assets.core.seek.operators.sql_match import _matched, plain
-from pneuma_assets.core.seek.operators.sql_pivot import pivot, unpivot
-from pneuma_assets.core.seek.operators.sql_text import as_wanted, quoted
-from pneuma_assets.core.seek.operators.sql_union import union
+from pneuma_assets.core.seek.operators.sql_text import as_wanted, pivot, quoted, union, unpivot
 
 NAMES = st.text(
     st.characters(codec="utf-8", exclude_characters="\x00", exclude_categories=("Cs",)),

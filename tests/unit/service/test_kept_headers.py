@@ -1,7 +1,5 @@
 """A run keeps the embeddings of headers, and whoever asks which columns are meant looks them up."""
 
-from functools import partial
-
 import pytest
 
 from pneuma_assets import open_workspace
@@ -24,7 +22,8 @@ def workspace(here):
 def asked(workspace) -> tuple[dict, list]:
     encoder = WordEncoder()
     state = StateReader(workspace.loaded, {})
-    matcher = HeaderMatcher(encoder, ENGLISH, partial(state.headers_of, encoder.name))
+    kept = lambda headers: state.read(lambda s: dict(s.headers.of(encoder.name, headers)), {})  # noqa: E731
+    matcher = HeaderMatcher(encoder, ENGLISH, kept)
     found = matcher.matched_columns(["titles"], TABLES)
     state.close()
     return found, [text for call in encoder.calls for text in call]

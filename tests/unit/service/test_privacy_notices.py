@@ -3,7 +3,7 @@
 import pytest
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.service.privacy import privacy_notices
+from pneuma_assets.core.service.status import privacy_notices
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Column, Table, TableRef

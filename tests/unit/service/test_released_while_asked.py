@@ -45,10 +45,10 @@ def test_a_question_in_flight_keeps_its_model_and_opens_none_behind(workspace, m
 
     def answer(question, k, model, where):
         if loads == "before":
-            assert not session.answers_model.closed
+            assert not session.model("answers").closed
         asked.set()
         assert go_on.wait(60)
-        return session.answers_model
+        return session.model("answers")
 
     session = workspace._session
     session.answering.answer = answer
@@ -62,11 +62,11 @@ def test_a_question_in_flight_keeps_its_model_and_opens_none_behind(workspace, m
         assert asking.result(60) is models[0]
     assert [one.closed for one in models] == [True]
     with pytest.raises(StateError, match="released"):
-        _ = session.judge
+        _ = session.model("judge")
 
 
 def test_after_a_release_there_are_other_parts_and_after_closing_none(workspace, models):
-    first = workspace._session.judge
+    first = workspace._session.model("judge")
     assert workspace._session.judge is first
     workspace.release()
     assert workspace._session.judge is not first

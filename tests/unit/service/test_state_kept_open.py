@@ -36,6 +36,10 @@ def keep(loaded, edge: JoinEdge) -> None:
         store.joins.replace([edge], [])
 
 
+def joins(state: StateReader) -> list[JoinEdge]:
+    return state.read(lambda store: store.joins.of_tables(["lake/b"]), [])
+
+
 def closed(stores: list[Store]) -> list[bool]:
     return [store._db._closed for store in stores]
 
@@ -43,30 +47,30 @@ def closed(stores: list[Store]) -> list[bool]:
 def test_the_state_is_opened_once_and_says_what_it_says_now(loaded, opened):
     state = StateReader(loaded, {})
     keep(loaded, EDGE)
-    assert state.joins_of(["lake/b"]) == [EDGE]
+    assert joins(state) == [EDGE]
     keep(loaded, OTHER)
-    assert state.joins_of(["lake/b"]) == [OTHER]
+    assert joins(state) == [OTHER]
     state.close()
     assert closed(opened) == [True]
-    assert state.joins_of(["lake/b"]) == [OTHER]
+    assert joins(state) == [OTHER]
     state.close()
 
 
 def test_where_there_is_no_state_none_is_created(loaded, opened):
     state = StateReader(loaded, {})
-    assert state.joins_of(["lake/b"]) == []
+    assert joins(state) == []
     assert (opened, list(loaded.home.iterdir())) == ([], [])
 
 
 def test_a_state_that_was_put_in_its_place_is_asked_instead(loaded, opened):
     state = StateReader(loaded, {})
     keep(loaded, EDGE)
-    assert state.joins_of(["lake/b"]) == [EDGE]
+    assert joins(state) == [EDGE]
     for file in loaded.home.glob("state.db*"):
         file.rename(file.with_name(f"old-{file.name}"))
-    assert state.joins_of(["lake/b"]) == []
+    assert joins(state) == []
     keep(loaded, OTHER)
-    assert state.joins_of(["lake/b"]) == [OTHER]
+    assert joins(state) == [OTHER]
     assert closed(opened) == [True, False]
     state.close()
 
@@ -74,8 +78,8 @@ def test_a_state_that_was_put_in_its_place_is_asked_instead(loaded, opened):
 def test_a_state_that_failed_is_opened_once_more(loaded, opened):
     state = StateReader(loaded, {})
     keep(loaded, EDGE)
-    state.joins_of(["lake/b"])
+    joins(state)
     opened[0].close()
-    assert state.joins_of(["lake/b"]) == [EDGE]
+    assert joins(state) == [EDGE]
     state.close()
     assert closed(opened) == [True, True]

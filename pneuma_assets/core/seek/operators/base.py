@@ -24,11 +24,10 @@ class Options(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The rows that a step made, what its rules found, and the SQL that gave them, if any did."""
+    """The rows that a step made, and what its rules found."""
 
     rows: pa.Table
     findings: Sequence[Finding] = ()
-    sql: str = ""
 
 
 class Operator:
@@ -164,4 +163,4 @@ class SqlOperator(Operator):
         statement = self.statement(work)
         rows = tables.arrow(statement)
         findings = as_far_as_counted(self.findings(work), step.makes)
-        return Outcome(rows, list(findings), statement.sql)
+        return Outcome(rows, list(findings))

@@ -29,7 +29,7 @@ class Sql(Operator):
         """Run it, and look at its joins, filters and quotients."""
         statement = tables.check(step.code, step.reads)
         rows = tables.arrow(statement)
-        return Outcome(rows, list(findings_of(statement, step.makes, tables)), statement.sql)
+        return Outcome(rows, list(findings_of(statement, step.makes, tables)))
 
 
 class Python(Operator):

@@ -1,4 +1,4 @@
-"""Numbers, days, units and currencies that are written otherwise."""
+"""Numbers, days and units that are written otherwise."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal
@@ -6,12 +6,10 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from pneuma_assets.core.seek.operators.base import Options, SqlOperator, Work
-from pneuma_assets.core.seek.operators.join import join_findings
-from pneuma_assets.core.seek.operators.sql_convert import UNITS, convert, converted, rates_of
-from pneuma_assets.core.seek.operators.sql_join import joined
-from pneuma_assets.core.seek.operators.sql_text import as_text, of
+from pneuma_assets.core.seek.operators.sql_convert import UNITS, convert, converted
+from pneuma_assets.core.seek.operators.sql_text import as_text, of, quoted
 from pneuma_assets.core.seek.results import Finding, Severity
-from pneuma_assets.core.seek.state import ColumnName, Name, StateInvalidError
+from pneuma_assets.core.seek.state import ColumnName
 
 Short = Annotated[str, StringConstraints(min_length=1, max_length=40)]
 
@@ -56,26 +54,7 @@ class ToUnit(_Conversion):
         return self
 
 
-class ToCurrency(_Conversion):
-    """Amounts to another currency by a table of rates, which the step reads as well."""
-
-    to: Literal["currency"]
-    rates: Name
-    rate: ColumnName = Field(description="of the table of rates, as the two below")
-    rates_currency: ColumnName
-    rates_date: str = Field("", max_length=200)
-    currency_column: ColumnName = Field(description="of the table that is converted, as the next")
-    date_column: str = Field("", max_length=200)
-    by: Literal["multiply", "divide"] = "multiply"
-
-    @model_validator(mode="after")
-    def _is_dated(self) -> "ToCurrency":
-        if bool(self.rates_date) != bool(self.date_column):
-            raise ValueError("give date_column and rates_date, or neither")
-        return self
-
-
-Conversion = Annotated[ToNumber | ToDay | ToUnit | ToCurrency, Field(discriminator="to")]
+Conversion = Annotated[ToNumber | ToDay | ToUnit, Field(discriminator="to")]
 
 
 class ConvertOptions(Options):
@@ -88,32 +67,22 @@ class Convert(SqlOperator):
     """Writes columns of a table otherwise; a cell that is none of it becomes NULL, and is told."""
 
     name = "convert"
-    summary = "turns texts into numbers or days, and converts units and currencies"
+    summary = "turns texts into numbers or days, and converts units"
     model = ConvertOptions
-    reads = (1, 5)
 
     def render(self, work: Work) -> str:
         """Return its SQL."""
         return convert(work.options, work.columns)
 
-    def check(self, work: Work) -> None:
-        """Refuse rates that the step does not read."""
-        rates = [on["other"] for on in rates_of(work.options, work.base)]
-        if sorted(rates) != sorted(work.step.reads[1:]):
-            raise StateInvalidError("reads names the table, then each table of rates, once")
-
     def findings(self, work: Work) -> Iterator[Finding]:
-        """Yield which cells a conversion does not take, and how rates are joined."""
-        rates = rates_of(work.options, work.base)
-        if rates:
-            yield from join_findings(work, rates, work.columns)
-        source = joined(work.base, rates, work.columns)
+        """Yield which cells a conversion does not take."""
+        source = quoted(work.base)
         refused = [(one, _refused(work, one)) for one in work.options["conversions"]]
         counts = (f"count(CASE WHEN {r} THEN 1 END) AS n{at}" for at, (_, r) in enumerate(refused))
         (row,) = work.ask(f"SELECT {', '.join(counts)} FROM {source}")
         for count, (one, where) in zip(row, refused, strict=True):
             if count:
-                yield _not_taken(work, one, source, where, count)
+                yield _not_taken(work, one, where, count)
 
 
 def _refused(work: Work, one: dict[str, str]) -> str:
@@ -122,11 +91,11 @@ def _refused(work: Work, one: dict[str, str]) -> str:
     return f"{cell} <> '' AND {converted(one, work.base)} IS NULL"
 
 
-def _not_taken(work: Work, one: dict[str, str], source: str, where: str, count: int) -> Finding:
+def _not_taken(work: Work, one: dict[str, str], where: str, count: int) -> Finding:
     unit = one.get("unit_column")
     cell = f"CAST({of(work.base, one['column'])} AS VARCHAR)"
     cell = f"concat({cell}, ' ', {of(work.base, unit)})" if unit else cell
-    shown = work.examples(cell, f"{source} WHERE {where}")
+    shown = work.examples(cell, f"{quoted(work.base)} WHERE {where}")
     text = f"{count:,} cells of {one['column']!r} become NULL, for they are no {one['to']} as the "
     return work.finding(
         "not converted", Severity.WARNING, f"{text}step has it, such as {shown}", cells=count

@@ -10,9 +10,8 @@ from pydantic import Field, model_validator
 from pneuma_assets.core.answers.allowed import MOST_TABLES
 from pneuma_assets.core.errors import SqlFailedError
 from pneuma_assets.core.seek.operators.base import Options, Outcome, SqlOperator, Work
-from pneuma_assets.core.seek.operators.sql_join import condition, join, joined
 from pneuma_assets.core.seek.operators.sql_match import PAIRS, fuzzy_match, joins_of, matching
-from pneuma_assets.core.seek.operators.sql_text import Columns, of, quoted
+from pneuma_assets.core.seek.operators.sql_text import Columns, condition, join, joined, of, quoted
 from pneuma_assets.core.seek.results import Finding, Severity, as_far_as_counted
 from pneuma_assets.core.seek.state import ColumnName, Name, StateInvalidError, Step
 from pneuma_assets.core.seek.tables import InHand, Tables
@@ -136,9 +135,9 @@ class FuzzyMatch(SqlOperator):
         except ValueError as error:
             raise SqlFailedError(str(error)) from error
         tables.put(PAIRS, InHand(pairs))
-        rows = tables.arrow(statement := self.statement(work))
+        rows = tables.arrow(self.statement(work))
         findings = as_far_as_counted(self._findings(work, pairs.to_pylist()), step.makes)
-        return Outcome(rows, list(findings), statement.sql)
+        return Outcome(rows, list(findings))
 
     def _findings(self, work: Work, pairs: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
         yield from _pair_findings(work, pairs)

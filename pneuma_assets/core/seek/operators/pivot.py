@@ -6,8 +6,14 @@ from typing import Literal
 from pydantic import Field
 
 from pneuma_assets.core.seek.operators.base import Options, SqlOperator, Work
-from pneuma_assets.core.seek.operators.sql_pivot import MOST_PIVOTED, pivot, unpivot
-from pneuma_assets.core.seek.operators.sql_text import literal, of, quoted
+from pneuma_assets.core.seek.operators.sql_text import (
+    MOST_PIVOTED,
+    literal,
+    of,
+    pivot,
+    quoted,
+    unpivot,
+)
 from pneuma_assets.core.seek.results import Finding, Severity
 from pneuma_assets.core.seek.state import ColumnName, Step
 from pneuma_assets.core.seek.tables import Tables

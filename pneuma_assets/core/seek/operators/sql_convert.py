@@ -1,10 +1,9 @@
-"""The SQL of numbers, days, units and currencies written otherwise."""
+"""The SQL of numbers, days and units written otherwise."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pneuma_assets.core.seek.operators.sql_join import joined
 from pneuma_assets.core.seek.operators.sql_text import (
     Ask,
     Columns,
@@ -47,21 +46,7 @@ def convert(options: Mapping[str, Any], columns: Columns, _ask: Ask | None = Non
         for name, _ in columns[base]
     ]
     cells += [f"{v} AS {quoted(name)}" for name, v in made.items() if name.lower() not in kept]
-    return f"SELECT {', '.join(cells)} FROM {joined(base, rates_of(options, base), columns)}"
-
-
-def rates_of(options: Mapping[str, Any], base: str) -> list[dict[str, Any]]:
-    """Return how the tables of rates are joined that conversions of currencies use."""
-    found: dict[str, dict[str, Any]] = {}
-    for one in options["conversions"]:
-        if one["to"] == "currency":
-            dated = bool(one["date_column"])
-            found[one["rates"]] = {
-                **{"table": base, "other": one["rates"], "kind": "left"},
-                "columns": [one["currency_column"], *([one["date_column"]] if dated else [])],
-                "other_columns": [one["rates_currency"], *([one["rates_date"]] if dated else [])],
-            }
-    return list(found.values())
+    return f"SELECT {', '.join(cells)} FROM {quoted(base)}"
 
 
 def converted(one: Mapping[str, Any], base: str) -> str:
@@ -72,9 +57,6 @@ def converted(one: Mapping[str, Any], base: str) -> str:
     if one["to"] in {"date", "timestamp"}:
         tried = (f"try_strptime({as_text(value)}, {literal(form)})" for form in one["formats"])
         return f"CAST(coalesce({', '.join(tried)}) AS {one['to'].upper()})"
-    if one["to"] == "currency":
-        sign = "*" if one["by"] == "multiply" else "/"
-        return f"{value} {sign} {of(one['rates'], one['rate'])}"
     if one["unit"]:
         return _in_unit(value, one["unit"], one["into_unit"])
     unit = f"lower({as_text(of(base, one['unit_column']))})"

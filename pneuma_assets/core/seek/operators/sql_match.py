@@ -8,8 +8,7 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from pneuma_assets.core.seek.operators.sql_join import join, joined
-from pneuma_assets.core.seek.operators.sql_text import Ask, Columns, of, quoted
+from pneuma_assets.core.seek.operators.sql_text import Ask, Columns, join, joined, of, quoted
 
 PAIRS = "matched values"
 """What the table of values that go together is called."""

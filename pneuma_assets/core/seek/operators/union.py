@@ -8,8 +8,7 @@ from pydantic import Field
 
 from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.seek.operators.base import Options, Outcome, SqlOperator, Work
-from pneuma_assets.core.seek.operators.sql_text import kind_of
-from pneuma_assets.core.seek.operators.sql_union import names_of, union
+from pneuma_assets.core.seek.operators.sql_text import kind_of, names_of, union
 from pneuma_assets.core.seek.results import Finding, Severity
 from pneuma_assets.core.seek.state import ColumnName, Name, Step
 from pneuma_assets.core.seek.tables import Tables
@@ -61,7 +60,7 @@ class Union(SqlOperator):
             for table in step.reads
         }
         rows = tables.own(sql, step.reads)
-        return Outcome(rows, list(unlike(step.makes, shapes)), sql)
+        return Outcome(rows, list(unlike(step.makes, shapes)))
 
 
 def unlike(subject: str, shapes: Mapping[str, Sequence[AnswerColumn]]) -> Iterator[Finding]:
