@@ -151,8 +151,7 @@ def _in_thread(
         except PneumaError as error:
             raise _told(error, asker) from error
         if isinstance(found, FoundTables) and found.unlikely:
-            note = partial(desk.note_question, given["question"], "refused", door="mcp")
-            pool.run_later(partial(note, readers=asker.readers))
+            pool.run_later(partial(desk.note_question, given["question"], "refused", door="mcp"))
         content = found.to_dict()
         text = TextContent(type="text", text=json_for_models(content))
         return CallToolResult(content=[text], structured_content=content)

@@ -223,7 +223,6 @@ class _Names:
             refuse(Guard.COLUMN, "'*' cannot be written out here; name the columns that you mean")
         if column.db.lower() in {one.schema.lower() for one in self._tables}:  # of what FROM names
             column.set("db", None)
-        column = self._without_field(column, scopes)
         if column.db:
             said = column.sql()[:60]
             refuse(Guard.COLUMN, f"{said!r} has too many parts; name table and column")
@@ -263,18 +262,6 @@ class _Names:
                 column.replace(exp.Literal.number(scope.given[name] + 1))
                 return True
         return False
-
-    def _without_field(self, column: exp.Column, scopes: Sequence[Scope]) -> exp.Column:
-        """Return the column of which a name means a field, as DuckDB has it; else the column."""
-        *above, field = column.parts
-        if self._postgres or not above or any(above[-1].name in one.relations for one in scopes):
-            return column
-        relations = (relation for one in scopes for relation in one.relations.values())
-        if not any(above[-1].name in one.times for one in relations):
-            return column
-        inner = exp.Column(**dict(zip(("this", "table", "db"), reversed(above), strict=False)))
-        column.replace(exp.Dot(this=inner, expression=field))
-        return inner
 
     def _bind(self, column: exp.Column, relation: Relation, scopes: Sequence[Scope]) -> None:
         """Let a column say of what it is, as that is called, and be spelled as it is kept."""

@@ -214,11 +214,11 @@ def _quoted(cells: Any) -> Any:
     return [_quoted(one) for one in cells] if isinstance(cells, list) else cells
 
 
-def findings_text(findings: Iterable[Finding], most: int = 10) -> str:
-    """Return findings as lines, errors first."""
+def findings_text(findings: Iterable[Finding]) -> str:
+    """Return up to ten findings as lines, errors first."""
     order = {"error": 0, "warning": 1, "note": 2}
     ranked = sorted(findings, key=lambda one: order[one.severity])
-    return "\n".join(f"{one.severity} ({one.subject}): {one.text}" for one in ranked[:most])
+    return "\n".join(f"{one.severity} ({one.subject}): {one.text}" for one in ranked[:10])
 
 
 def _fitted(lines: Iterable[str], room: int, *, last: bool = False) -> list[str]:

@@ -67,22 +67,10 @@ def confirm(
     readers: Sequence[str] | None,
     days: int,
 ) -> str:
-    """Keep what somebody says of an answer; a rejected one is a question that failed, too.
+    """Keep what somebody says of an answer, as `Workspace.confirm_answer` has it.
 
-    Args:
-        store: The state.
-        said: The answer, as it was given.
-        author: Who says so; None: who is logged in.
-        readers: Who says so, as tables know them: they say nothing of a table they may not see.
-        days: How long questions that failed are kept.
-
-    Returns:
-        The answer's id.
-
-    Raises:
-        ConfigError: There is no such table, the statement reads another, or question, statement or
-            author cannot be kept.
-        StateError: There are too many answers.
+    A rejected one is a question that failed, too; `days` says how long these are kept. Of a table
+    that they may not see, nobody says anything, nor by a statement that reads another.
     """
     question = _checked(said.question)
     check_names("tables", said.tables, ConfigError)
@@ -151,17 +139,7 @@ def embed_question(store: "Store", answer_id: str, encoder: "Callable[[], Encode
 def forget(
     store: "Store", answer_id: str, author: str | None, readers: Sequence[str] | None
 ) -> None:
-    """Forget what was said of an answer.
-
-    Args:
-        store: The state.
-        answer_id: The answer.
-        author: Whose it must be; None: anybody's.
-        readers: Who asks.
-
-    Raises:
-        ConfigError: There is no such answer, or none that they may see and is theirs.
-    """
+    """Forget what was said of an answer, as `Workspace.forget_answer` has it."""
     check_text("the answer's id", answer_id, ConfigError)
     for one in shown(store, [(one, None) for one in store.usage.answers(answer_id)], readers):
         if author is None or one.author == author:
@@ -180,14 +158,9 @@ def shown(
     answers: Iterable[tuple[SavedAnswer, float | None]],
     readers: Sequence[str] | None,
 ) -> tuple[ConfirmedAnswer, ...]:
-    """Return answers as people see them: those of whose tables who asks may see all.
+    """Return answers, each with how similar its question is, of whose tables `readers` see all.
 
     A table that has left is seen by nobody but who may see all.
-
-    Args:
-        store: The state.
-        answers: Each with how similar its question is to the one that is asked.
-        readers: Who asks.
     """
     said = list(answers)
     seen = seen_among(store, {table for one, _ in said for table in one.tables}, readers)

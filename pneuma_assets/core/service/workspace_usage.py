@@ -115,14 +115,7 @@ class WorkspaceUsage(WorkspaceBase):
         with self._known_store() as store:
             return list(usage.remembered(store, matches, readers)[:limit])
 
-    def note_question(
-        self,
-        question: str,
-        outcome: str,
-        *,
-        door: str,
-        readers: Sequence[str] | None = None,  # noqa: ARG002 (who asked is not kept)
-    ) -> None:
+    def note_question(self, question: str, outcome: str, *, door: str) -> None:
         """Note what came of a question, for the operators' list of those that fail.
 
         Who asked is not kept. A state that cannot be written keeps nobody from an answer: that is
@@ -134,7 +127,6 @@ class WorkspaceUsage(WorkspaceBase):
             outcome: `refused`: no table was likely to answer; `abandoned`: nobody looked at any of
                 the tables found; `answered`: neither, so that it did not fail the last time.
             door: By which door.
-            readers: Who asked.
 
         Raises:
             ConfigError: The outcome is none.

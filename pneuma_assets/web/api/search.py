@@ -54,7 +54,7 @@ def search(
     found = desk.search(question, k=k, facets=wanted, where=where, words_only=words_only)
     if not words_only and wanted == Facets():
         outcome = "refused" if found.unlikely else "answered"
-        after.add_task(desk.note_question, question, outcome, door="http", readers=asker.readers)
+        after.add_task(desk.note_question, question, outcome, door="http")
     return found
 
 

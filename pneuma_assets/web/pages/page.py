@@ -63,9 +63,7 @@ class Page:
     def note_later(self, response: Response, question: str, outcome: str) -> None:
         """Have what came of a question noted once the response is sent (`note_question`)."""
         note = self.desk.note_question
-        response.background = BackgroundTask(
-            note, question, outcome, door="page", readers=self.asker.readers
-        )
+        response.background = BackgroundTask(note, question, outcome, door="page")
 
     def render(self, name: str, **context: object) -> HTMLResponse:
         """Return a page or a part of one."""

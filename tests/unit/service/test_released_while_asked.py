@@ -67,9 +67,9 @@ def test_a_question_in_flight_keeps_its_model_and_opens_none_behind(workspace, m
 
 def test_after_a_release_there_are_other_parts_and_after_closing_none(workspace, models):
     first = workspace._session.model("judge")
-    assert workspace._session.judge is first
+    assert workspace._session.model("judge") is first
     workspace.release()
-    assert workspace._session.judge is not first
+    assert workspace._session.model("judge") is not first
     workspace.close()
     workspace.close()
     assert [one.closed for one in models] == [True, True]

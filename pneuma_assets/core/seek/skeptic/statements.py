@@ -246,14 +246,14 @@ def spelled_otherwise(condition: exp.Expr, table: str, tables: Tables) -> str:
     return f"; {column} has {', '.join(repr(one[:40]) for one in near)}" if near else ""
 
 
-def values_of(table: str, column: str, tables: Tables, most: int = _MOST_VALUES) -> list[str]:
-    """Return the different values of a column as text, the most frequent first, up to so many."""
+def values_of(table: str, column: str, tables: Tables) -> list[str]:
+    """Return the different values of a column as text, the most frequent first, up to 5,000."""
     cell = f"CAST({of(table, column)} AS VARCHAR)"
     sql = (
         f"SELECT {cell} AS v FROM {quoted(table)} WHERE {cell} IS NOT NULL GROUP BY v "
-        f"ORDER BY count(*) DESC, v LIMIT {most}"
+        f"ORDER BY count(*) DESC, v LIMIT {_MOST_VALUES}"
     )
-    return [str(row[0]) for row in tables.ask(sql, [table], most).rows]
+    return [str(row[0]) for row in tables.ask(sql, [table], _MOST_VALUES).rows]
 
 
 def _near(wanted: str, values: list[str]) -> list[str]:
