@@ -1,7 +1,6 @@
 """`pneuma-assets describe` and `context`: descriptions, people's corrections and added texts."""
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -85,29 +84,21 @@ def _change(
     reset: bool,
     as_json: bool,
 ) -> None:
-    """Change what is said of a column or table, and show what was said before and is now."""
-    was, found = None, []
+    """Change what is said of a column or table, and show what is said now."""
+    found = []
     if reset:
         workspace.withdraw(table_id, column)
+    elif text is not None:
+        workspace.describe(table_id, column, text, author=author)
     else:
-        before = [one for one in workspace.descriptions(table_id) if one.column == column]
-        was = next((one for one in before if one.text or one.rejected_by is not None), None)
-        if text is not None:
-            workspace.describe(table_id, column, text, author=author)
-        else:
-            workspace.reject(table_id, column, author=author)
+        workspace.reject(table_id, column, author=author)
     if table_id in workspace.known_tables():
         found = [one for one in workspace.descriptions(table_id) if one.column == column]
     if as_json:
-        print_json([{**asdict(one), "was": was} for one in found])
+        print_json(found)
         return
     if found:
         _show(found)
-    if was is not None:
-        who = was.source if was.by == "correction" else _who(was)
-        when = was.said_at.partition("T")[0] if was.said_at else ""
-        told = ", ".join(one for one in (who, when) if one not in ("", "-"))
-        print_line(f"was: {_what(was)} ({told})", verbatim=True)
     print_line(f"{'Withdrawn' if reset else 'Saved'}. {NEXT_RUN}")
 
 

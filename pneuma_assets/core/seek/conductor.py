@@ -28,6 +28,8 @@ from pneuma_assets.core.seek.conversation import (
     result_event,
     state_event,
 )
+from pneuma_assets.core.seek.materialize import probe
+from pneuma_assets.core.seek.operators.registry import describe
 from pneuma_assets.core.seek.prompts import (
     CHARACTERS_PER_TOKEN,
     SHORT_BELOW,
@@ -36,10 +38,9 @@ from pneuma_assets.core.seek.prompts import (
     findings_text,
     making,
 )
-from pneuma_assets.core.seek.results import Finding, Made, QueryResult, Severity
+from pneuma_assets.core.seek.results import Finding, Made, QueryResult, Relations, Severity
 from pneuma_assets.core.seek.retrieve import Document, alias
 from pneuma_assets.core.seek.state import State, TargetTable, order_of_tables
-from pneuma_assets.core.sources.base import StatementRows
 from pneuma_assets.core.store.conversations import NewEvent, SavedEvent
 
 _WRITINGS = 3
@@ -66,8 +67,9 @@ class Tools(Protocol):
     def look(self, table_id: str) -> Mapping[str, Sequence[str]]:
         """Return some values of each column of a table."""
 
-    def probe(self, sql: str, state: State) -> StatementRows:
-        """Return the rows of a small query over the sources of a state."""
+    @property
+    def relations(self) -> Relations:
+        """The tables that exist, as far as the person may read them."""
 
     def check(self, state: State) -> Sequence[Finding]:
         """Return what rules find in a state before anything is made."""
@@ -83,9 +85,6 @@ class Tools(Protocol):
 
     def guarded(self) -> AbstractContextManager[None]:
         """Keep to who may know it why the model fails in a block, which may name its endpoint."""
-
-    def operators(self) -> str:
-        """Return what the materializer's role is told of operators."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +241,7 @@ class _Step:
                 (table_id, *_) = self._tables([action.table])[action.table]
                 done = [self._acted(given, "shown", cells=dict(tools.look(table_id)))]
             case actions.Probe():
-                rows = tools.probe(action.sql, state)
+                rows = probe(action.sql, state, tools.relations)
                 told = f"{len(rows.rows)} rows{', and more' if rows.more else ''}"
                 cells = {**asdict(rows), "rows": fitting(rows.rows)}
                 done = [self._acted(given, told, cells=cells)]
@@ -324,7 +323,7 @@ class _Step:
                 raise PneumaError(f"{over} is used up")
             shown, tools = self._by.tools.shown(self._of), self._by.tools
             prompt = making(
-                table, state, shown, tools.operators(), self._by.config.prompt_tokens,
+                table, state, shown, describe(), self._by.config.prompt_tokens,
                 note=note, joins=tools.joins(state), complaint=complaint,
             )  # fmt: skip
             reply = self._ask(prompt, actions.written_schema())

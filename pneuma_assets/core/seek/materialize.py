@@ -141,14 +141,13 @@ def run_queries(
     state: State,
     made: Mapping[str, pa.Table],
     *,
-    bounds: MakeBounds = BOUNDS,
     most_rows: int = 1_000,
 ) -> Iterator[QueryResult]:
     """Run the queries of a state over tables that were made, and yield what each gives.
 
     One that does not run has no columns, and a finding that says why.
     """
-    tables = _in_hand(made, bounds)
+    tables = _in_hand(made)
     for query in state.queries:
         try:
             statement = tables.check(query.sql, [*made], most_rows)
@@ -164,19 +163,19 @@ def run_queries(
         yield QueryResult(query.name, found.columns, found.rows, found.more, tuple(findings))
 
 
-def all_rows(sql: str, made: Mapping[str, pa.Table], bounds: MakeBounds = BOUNDS) -> pa.Table:
+def all_rows(sql: str, made: Mapping[str, pa.Table]) -> pa.Table:
     """Return all rows that a query gives over tables that were made.
 
     Raises:
         SqlRefusedError: The guard refuses it.
         SqlFailedError: It does not run, or not within the bounds; or two results are called alike.
     """
-    tables = _in_hand(made, bounds)
+    tables = _in_hand(made)
     return tables.arrow(tables.check(sql, [*made]))
 
 
-def _in_hand(made: Mapping[str, pa.Table], bounds: MakeBounds) -> Tables:
-    tables = Tables(bounds)
+def _in_hand(made: Mapping[str, pa.Table]) -> Tables:
+    tables = Tables(BOUNDS)
     for name, rows in made.items():
         tables.put(name, InHand(rows))
     return tables
@@ -191,15 +190,8 @@ def _of_result(name: str, found: StatementRows) -> Iterator[Finding]:
         yield Finding("no values", Severity.WARNING, name, text)
 
 
-def probe(
-    sql: str,
-    state: State,
-    relations: Relations,
-    *,
-    most_rows: int = 20,
-    bounds: MakeBounds = BOUNDS,
-) -> StatementRows:
-    """Return the rows of a statement over sources, by their names in the state.
+def probe(sql: str, state: State, relations: Relations) -> StatementRows:
+    """Return up to 20 rows of a statement over sources, by their names in the state.
 
     Raises:
         SqlRefusedError: The guard refuses it.
@@ -207,7 +199,7 @@ def probe(
         PneumaError: A table cannot be read.
     """
     names = [one.name for one in state.sources]
-    return tables_of(state, relations, bounds).ask(sql, names, most_rows)
+    return tables_of(state, relations, BOUNDS).ask(sql, names, 20)
 
 
 _MANY = 0.5

@@ -109,10 +109,6 @@ class StepFailedError(PneumaError):
         self.step = step
 
 
-def _statement_bounds() -> RunBounds:
-    return RunBounds(seconds=30.0, result_bytes=256 << 20)
-
-
 @dataclass(frozen=True, slots=True)
 class MakeBounds:
     """What making tables may take.
@@ -126,8 +122,8 @@ class MakeBounds:
 
     rows: int = 1_000_000
     kept_bytes: int = 256 << 20
-    statement: RunBounds = field(default_factory=_statement_bounds)
-    code: CodeBounds = field(default_factory=CodeBounds)
+    statement: RunBounds = field(default=RunBounds(seconds=30.0, result_bytes=256 << 20))
+    code: CodeBounds = field(default=CodeBounds())
 
 
 BOUNDS = MakeBounds()

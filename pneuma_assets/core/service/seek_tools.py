@@ -27,10 +27,9 @@ from pneuma_assets.core.errors import (
 )
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.seek.conversation import Conversation, Kind, making
-from pneuma_assets.core.seek.materialize import all_rows, materialize, probe, run_queries
-from pneuma_assets.core.seek.operators.registry import describe
+from pneuma_assets.core.seek.materialize import all_rows, materialize, run_queries
 from pneuma_assets.core.seek.prompts import Shown
-from pneuma_assets.core.seek.results import Finding, Made, MakeBounds, QueryResult
+from pneuma_assets.core.seek.results import Finding, Made, QueryResult
 from pneuma_assets.core.seek.retrieve import (
     MOST_FOUND,
     Document,
@@ -45,7 +44,6 @@ from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.service.seek_files import OwnTable
 from pneuma_assets.core.service.snippets import read_by_duckdb
 from pneuma_assets.core.service.visible_tables import check_among, seen_tables
-from pneuma_assets.core.sources.base import StatementRows
 from pneuma_assets.core.tables import TableRef, source_of
 
 if TYPE_CHECKING:
@@ -203,7 +201,6 @@ class SeekTools:
     environ: Mapping[str, str]
     tables: PersonsTables
     kept: MadeTables
-    bounds: MakeBounds = field(default_factory=MakeBounds)
 
     def shown(self, conversation: Conversation) -> Shown:
         """Return what may be shown of what was found and of the state's sources."""
@@ -257,9 +254,10 @@ class SeekTools:
             one.name: list(table.values(one.name).values())[:_VALUES] for one in table.columns[:60]
         }
 
-    def probe(self, sql: str, state: State) -> StatementRows:
-        """Return the rows of a small query over the sources of a state."""
-        return probe(sql, state, self.tables)
+    @property
+    def relations(self) -> PersonsTables:
+        """The tables that exist, as far as the person may read them."""
+        return self.tables
 
     def check(self, state: State, *, counts: bool = True) -> Sequence[Finding]:
         """Return what rules find before anything is made; those that count read rows."""
@@ -274,20 +272,20 @@ class SeekTools:
                brought)  # fmt: skip
         made = None if fresh else self.kept.find(key)
         if made is None:
-            made = tuple(materialize(state, self.tables, bounds=self.bounds))
+            made = tuple(materialize(state, self.tables))
             self.kept.keep(key, made)
         return made
 
     def run(self, state: State) -> Sequence[QueryResult]:
         """Run the queries over target tables, which are made where they are not there."""
         most = self.loaded.deployment.seek.rows
-        return list(run_queries(state, self._rows(state), bounds=self.bounds, most_rows=most))
+        return list(run_queries(state, self._rows(state), most_rows=most))
 
     def rows(self, state: State, what: str, name: str) -> pa.Table:
         """Return all rows of one of the `tables`, or of the `results` of queries, by its name."""
         made = self._rows(state)
         queries = {one.name: one.sql for one in state.queries}
-        return made[name] if what == "tables" else all_rows(queries[name], made, self.bounds)
+        return made[name] if what == "tables" else all_rows(queries[name], made)
 
     def _rows(self, state: State) -> Mapping[str, pa.Table]:
         return {one.table: one.rows for one in self.make(state)}
@@ -335,10 +333,6 @@ class SeekTools:
     def guarded(self) -> AbstractContextManager[None]:
         """Keep to who may see all why the model fails in a block."""
         return self.tables.guarded("it")
-
-    def operators(self) -> str:
-        """Return what the materializer's role is told of operators."""
-        return describe()
 
     def _refs(self, state: State) -> Mapping[str, TableRef]:
         """Return what there is of a state's tables, all of which who asks may see."""

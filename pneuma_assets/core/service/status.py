@@ -73,18 +73,9 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON types; the keys are part of the command line's contract."""
-        return {
-            "home": str(self.home),
-            "counts": self.counts(),
-            "tables": [asdict(table) for table in self.tables],
-            "problems": [
-                {"table": p.subject, "stage": p.stage, "cause": p.cause} for p in self.problems
-            ],
-            "index": None if self.index is None else asdict(self.index),
-            "corrections": [asdict(one) for one in self.corrections],
-            "notices": list(self.notices),
-            "answers": dict(self.answers),
-        }
+        problems = [{"table": p.subject, "stage": p.stage, "cause": p.cause} for p in self.problems]
+        told = {"home": str(self.home), "counts": self.counts(), "problems": problems}
+        return asdict(self) | told
 
 
 def read_status(store: "Store", loaded: LoadedDeployment, index: IndexInfo | None) -> Status:

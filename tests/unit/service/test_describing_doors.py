@@ -2,7 +2,6 @@
 
 import getpass
 import json
-import re
 import shutil
 from functools import partial
 from pathlib import Path
@@ -133,18 +132,6 @@ def test_what_was_corrected_and_taken_back_is_others_again(here):
         assert "known after the next run" in run(RAIN, column)
     index()
     assert said(RAIN) == before
-
-
-def test_what_another_person_said_is_shown_when_it_is_replaced(here):
-    assert "was: Gauge reading, in litres (document: rain.md)" in run(RAIN, "mm", "--text", "Rain")
-    run(RAIN, "--text", "Downpours", "--author", "Ann")
-    shown = run(RAIN, "--text", "Showers", "--author", "Ben")
-    assert re.search(r"^was: Downpours \(Ann, \d{4}-\d\d-\d\d\)$", shown, re.MULTILINE)
-    (one,) = json.loads(run(RAIN, "--reject", "--author", "Cid", "--json"))
-    assert (one["was"]["text"], one["was"]["source"]) == ("Showers", "Ben")
-    assert "was: - (rejected by Cid) (" in run(RAIN, "--text", "Showers")
-    (one,) = json.loads(run(RAIN, "--reset", "--json"))
-    assert one["was"] is None
 
 
 def test_what_has_left_is_listed_and_can_be_taken_back(here):

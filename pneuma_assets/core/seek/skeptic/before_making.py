@@ -9,7 +9,7 @@ from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.seek.materialize import tables_of
 from pneuma_assets.core.seek.operators.registry import operator_of
-from pneuma_assets.core.seek.results import BOUNDS, Finding, MakeBounds, Relations, Severity
+from pneuma_assets.core.seek.results import BOUNDS, Finding, Relations, Severity
 from pneuma_assets.core.seek.skeptic.statements import findings_of
 from pneuma_assets.core.seek.state import State, TargetTable, check_state, order_of_tables
 from pneuma_assets.core.seek.tables import Tables
@@ -25,9 +25,7 @@ class _Planned:
         return [pa.RecordBatch.from_pylist([], pa.schema([(name, pa.string()) for name in names]))]
 
 
-def check(
-    state: State, relations: Relations, *, bounds: MakeBounds = BOUNDS, counts: bool = True
-) -> list[Finding]:
+def check(state: State, relations: Relations, *, counts: bool = True) -> list[Finding]:
     """Return what the rules find in a state; an error among it keeps a table from being made.
 
     Names and options of all steps and queries are looked at, and statements over tables that exist
@@ -38,7 +36,7 @@ def check(
         StateInvalidError: The state cannot be.
     """
     check_state(state)
-    tables = tables_of(state, relations, bounds)
+    tables = tables_of(state, relations, BOUNDS)
     existing = {one.name.casefold() for one in state.sources} if counts else set()
     findings = [one for target in order_of_tables(state) for one in _of(target, tables, existing)]
     for query in state.queries:
