@@ -10,7 +10,7 @@ from pneuma_assets.core.store.conversations import MOST_BYTES, _text
 
 def test_rows_of_long_cells_fit_into_an_event():
     texts = pa.table({f"c{at}": ["x" * 200_000] * 12 for at in range(40)})
-    made = [Made(name, texts, (), 0.1, ()) for name in "abcdefgh"]
+    made = [Made(name, texts) for name in "abcdefgh"]
     event = made_event(State(), made, "ana")
     assert "c39" in event.cells["columns"]["a"]
     assert "c39" not in _text(event.data), "a pivot makes names of cells"

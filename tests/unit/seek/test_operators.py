@@ -137,6 +137,8 @@ def test_units_of_each_row_become_one_unit():
     how = {"to": "unit", "column": "t", "unit": "f", "into_unit": "c"}
     found = made_by(convert(how), one=pa.table({"t": [212.0, 32.0]}))
     assert found.rows.column("t").to_pylist() == pytest.approx([100, 0])
+    with pytest.raises(StepFailedError, match="do not measure the same"):
+        made_by(convert({**how, "into_unit": "m"}), one=pa.table({"t": [212.0]}))
 
 
 def test_values_become_columns_and_columns_values():
@@ -170,8 +172,7 @@ BAD = [
     ({"operator": "pivot", "options": {}}, "pivot reads 1 tables, not 2"),
     ({"operator": "fuzzy_match", "options": {"column": "x", "other_column": "code"}},
      "no column 'x'"),
-    ({"operator": "convert", "options": {"conversions": [{"column": "n", "to": "unit", "unit": "kg",
-      "into_unit": "m"}]}}, "do not measure the same"),
+    ({"operator": "convert", "options": {}}, "convert reads 1 tables, not 2"),
     ({"operator": "sql", "code": "SELECT nam FROM orders"}, "there is no column 'nam'"),
     ({"operator": "sql", "code": "SELECT id, id AS ID FROM orders"}, "two columns 'id'"),
     ({"operator": "sql", "code": "SELECT CAST(city AS date) AS n FROM shops"}, "invalid date"),
