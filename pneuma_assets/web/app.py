@@ -25,9 +25,10 @@ from pneuma_assets.web.api import routers
 from pneuma_assets.web.authentication import Authentication
 from pneuma_assets.web.guard import Guard
 from pneuma_assets.web.metrics import Metrics
+from pneuma_assets.web.openapi import describe
 from pneuma_assets.web.pages.page import STATIC
 from pneuma_assets.web.policy import Policy
-from pneuma_assets.web.problems import Problem, RefusedError, respond
+from pneuma_assets.web.problems import RefusedError, respond
 
 _ASKING, _ANSWERING = 8, 2
 """Threads of one worker: for what is quick, and for models and statements."""
@@ -136,29 +137,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         finally:
             for one in (state.asking, state.answering, state.authentication, state.desk):
                 one.close()
-
-
-_OPEN = ("/healthz", "/readyz")
-
-
-def describe(app: FastAPI) -> None:
-    """Let the app describe its interface for programs."""
-
-    def described() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            schema = FastAPI.openapi(app)
-            parts = schema.setdefault("components", {})
-            parts["schemas"]["Problem"] = Problem.model_json_schema()
-            schemes = parts.setdefault("securitySchemes", {})
-            schemes["bearer"] = {
-                "type": "http",
-                "scheme": "bearer",
-                "description": "An API key, or a token of the OpenID Connect provider.",
-            }
-            schema["security"] = [{"bearer": []}]
-            for path in _OPEN:
-                schema["paths"][path]["get"]["security"] = []
-            app.openapi_schema = schema
-        return app.openapi_schema
-
-    app.openapi = described  # type: ignore[method-assign]
