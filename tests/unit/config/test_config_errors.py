@@ -285,33 +285,14 @@ SERVER = "index:\n  elasticsearch:\n"
         (SERVER + "    urls: https://me:hunter2@host:9200\n", "not its value"),
         ("index: {elasticsearch: 'https://me:hunter2@host:9200'}\n", "not 'https://***@host:9200'"),
         ("models: {m: {endpoint_url: 'https://hunter2@host/v1'}}\n", "*_env"),
+        ("index: {'https://me:hunter2@h:9200': 1}\n", "index.https://***@h:9200: unknown key"),
+        (SERVER + "    urls: ['me:hunter2@host:9200']\n", "urls[0]: must be a web address"),
     ],
 )
 def test_secrets_are_refused_and_never_repeated(tmp_path, text, hint):
     message = fail(tmp_path, text)
     assert "hunter2" not in message.lower()
     assert hint in message
-    assert "not" in message
-
-
-@pytest.mark.parametrize(
-    ("text", "hint"),
-    [
-        (
-            "index: {'https://me:hunter2@host:9200': 1}\n",
-            "index.https://***@host:9200: unknown key",
-        ),
-        (SERVER + "    urls: ['me:hunter2@host:9200']\n", "urls[0]: must be a web address"),
-    ],
-)
-def test_what_is_wrong_in_another_way_hides_passwords_too(tmp_path, text, hint):
-    message = fail(tmp_path, text)
-    assert hint in message
-    assert "hunter2" not in message
-
-
-def test_a_bad_entry_does_not_make_its_list_empty(tmp_path):
-    assert len(fail(tmp_path, SERVER + "    urls: [host]\n").splitlines()) == 1
 
 
 def test_a_number_for_a_variable_is_not_repeated(tmp_path):

@@ -71,16 +71,6 @@ def test_columns_added_renamed_and_dropped(lake, table):
     assert rows_in(lake, only_table(lake)) == [("p3", "3")]
 
 
-def test_a_restored_version_is_the_one_that_is_read(lake, table):
-    write_deltalake(table, people(1, 2))
-    write_deltalake(table, people(7), mode="overwrite")
-    assert rows_in(lake, only_table(lake)) == [("p7", "7")]
-    before = only_table(lake).version
-    DeltaTable(table).restore(0)
-    assert only_table(lake).version != before
-    assert rows_in(lake, only_table(lake)) == [("p1", "1"), ("p2", "2")]
-
-
 def test_compaction_and_vacuum_leave_rows_and_sample_as_they_are(lake, table):
     for number in range(6):
         write_deltalake(table, people(2 * number, 2 * number + 1), mode="append")

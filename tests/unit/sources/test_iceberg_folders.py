@@ -74,15 +74,6 @@ def test_columns_added_renamed_dropped_and_widened(lake, table):
     assert rows_in(lake, only_table(lake)) == [(str(n), None, None) for n in (1, 2, 3)]
 
 
-def test_a_restored_snapshot_is_the_one_that_is_read(lake, table):
-    before = table.current_snapshot().snapshot_id
-    table.append(people(4))
-    assert len(rows_in(lake, only_table(lake))) == 4
-    table.manage_snapshots().create_branch(before, "kept").commit()
-    table.manage_snapshots().rollback_to_snapshot(before).commit()
-    assert rows_in(lake, only_table(lake)) == texts(1, 2, 3)
-
-
 def test_rows_rewritten_into_one_file_leave_the_sample(lake, table):
     for number in range(4, 9):
         table.append(people(number))

@@ -49,14 +49,6 @@ def write_parquet(folder: Path, people: Sequence[Person]) -> None:
     pq.write_table(pa.table(columns, schema), folder / "t.parquet", row_group_size=7)
 
 
-def write_partitions(folder: Path, people: Sequence[Person]) -> None:
-    """Spread the rows over three files; their order is that of the partitions."""
-    for part in range(3):
-        inside = folder / "t" / f"part={part}"
-        inside.mkdir(parents=True, exist_ok=True)
-        write_csv(inside, people[part::3])
-
-
 def write_duckdb(folder: Path, people: Sequence[Person]) -> None:
     with duckdb.connect(folder / "db.duckdb") as connection:
         connection.execute("CREATE OR REPLACE TABLE t (name VARCHAR, age BIGINT)")
@@ -68,7 +60,6 @@ WRITERS: dict[str, Write] = {
     "csv": write_csv,
     "jsonl": write_jsonl,
     "parquet": write_parquet,
-    "partitioned csv": write_partitions,
     "duckdb table": write_duckdb,
 }
 
@@ -119,16 +110,9 @@ class Lake:
         return FileSource("s", FolderStorage(self._data))
 
 
-def texts(people: Sequence[Person], kind: str = "csv") -> list[str]:
+def texts(people: Sequence[Person]) -> list[str]:
     """Return how rows read, in the order of the table."""
-    columns = ["name", "age"]
-    if kind != "partitioned csv":
-        return [row_text(columns, person) for person in people]
-    return [
-        row_text([*columns, "part"], (*person, part))
-        for part in range(3)
-        for person in people[part::3]
-    ]
+    return [row_text(["name", "age"], person) for person in people]
 
 
 def fresh(rows: Sequence[str]) -> list[str]:
@@ -137,27 +121,6 @@ def fresh(rows: Sequence[str]) -> list[str]:
 
 def people(count: int, first: int = 0) -> list[Person]:
     return [(f"p{i}", i) for i in range(first, first + count)]
-
-
-@pytest.mark.parametrize(
-    ("kind", "small"), [("csv", True), ("csv", False), ("parquet", True), ("partitioned csv", True)]
-)
-def test_rows_that_left_are_replaced_and_no_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, small: bool
-):
-    if not small:
-        monkeypatch.setattr(text_table, "SMALL_BYTES", 0)
-    lake = Lake(tmp_path, kind)
-    everyone = people(100)
-    before = lake.index(everyone)
-    assert before == fresh(texts(everyone, kind))
-    gone = [p for p in everyone if any(f"name: {p[0]} " in row for row in before[:2])]
-    rest = [p for p in everyone if p not in gone]
-    after = lake.index(rest)
-    assert set(after) <= set(texts(rest, kind))
-    assert len(after) == len(set(after)) == ROWS
-    if kind != "partitioned csv":  # there the others have moved to other partitions
-        assert set(before[2:]) < set(after)
 
 
 def test_slow_growth_draws_all_anew_in_the_end(tmp_path: Path):

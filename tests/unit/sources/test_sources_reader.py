@@ -130,16 +130,6 @@ def test_a_table_is_read_again_where_an_earlier_one_took_the_memory(lake, monkey
     assert counts == [25, 2, 25, 2]
 
 
-def test_a_reader_that_is_not_understood_did_not_crash(source, monkeypatch):
-    _, people = source.list_tables().tables
-    source.profile(people)
-    monkeypatch.setattr(reader, "_RETURNED", {})
-    monkeypatch.setattr(reader, "_END_SECONDS", 0.1)
-    with pytest.raises(TableReadError, match="sent what is no message") as caught:
-        source.profile(people)
-    assert "memory" not in str(caught.value)
-
-
 @pytest.mark.parametrize(
     "ask",
     [

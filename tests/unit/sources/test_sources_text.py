@@ -60,25 +60,6 @@ def test_lost_values_are_noted(lake, folder):
     assert lake.profile(only_table(lake)).notes == (LOSSY,)
 
 
-def test_late_misfit_keeps_the_other_columns_types(lake, folder):
-    rows = "".join(f"{i},{i},2024-01-01\n" for i in range(30_000))
-    (folder / "a.csv").write_text(f"a,b,c\n{rows}x,1,2024-01-02\n")
-    table = lake.profile(only_table(lake))
-    assert [column.type for column in table.columns] == ["VARCHAR", "BIGINT", "DATE"]
-    assert table.notes == ()
-
-
-def test_sampling_without_profiling_first_gives_the_same_rows(lake, folder):
-    content = "a,b\n" + "".join(f"{i},é{i}\n" for i in range(1000))
-    (folder / "a.csv").write_bytes(content.encode("latin-1"))
-    ref = only_table(lake)
-    before = lake.sample(ref, 5, 7)
-    lake.profile(ref)
-    assert lake.sample(ref, 5, 7) == before
-    assert before is not None
-    assert all(row.cells[1] == f"é{row.cells[0]}" for row in before)
-
-
 def test_only_one_table_is_staged_at_a_time(lake, folder, tmp_path, monkeypatch):
     (tmp_path / "scratch").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
