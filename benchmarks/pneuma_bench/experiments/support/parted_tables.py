@@ -191,6 +191,11 @@ class Planted:
     others: Sequence[Named]
     is_dated: bool
 
+    @property
+    def all(self) -> list[Named]:
+        """The parts, and the others."""
+        return [*(one for one, _ in self.parts), *self.others]
+
 
 def plant(whole: Named, way: str, writing: Writing) -> Planted:
     """Return a table in parts that are written in one way, the same ones every time."""
