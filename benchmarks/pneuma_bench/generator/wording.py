@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from pneuma_assets.core.describe.columns import spelt_out
+from pneuma_assets.core.describe.texts import spelt_out
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import in_words
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS

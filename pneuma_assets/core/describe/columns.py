@@ -14,18 +14,14 @@ from contextlib import suppress
 from math import isfinite
 
 from pneuma_assets.core.describe.documented import comments_of, documented_descriptions
+from pneuma_assets.core.describe.texts import GUESSED, SPELT, spelt_out
 from pneuma_assets.core.dictionaries.html import lists_in_markdown
 from pneuma_assets.core.dictionaries.lines import Glossary
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from pneuma_assets.core.terms.fields import name_parts
-from pneuma_assets.core.terms.split_names import (
-    in_full,
-    shared_prefix,
-    surely_parted,
-    without_prefix,
-)
+from pneuma_assets.core.terms.split_names import shared_prefix
 from pneuma_assets.core.text.safe import one_line
 from pneuma_assets.core.text.units import unit_of_cells, unit_of_name
 
@@ -103,8 +99,8 @@ MOST_LEVELS = 8
 
 SOURCE = "the column's name and values"
 
-SPELT, SEEN, SAMPLED, GUESSED = 1.0, 1.0, 0.9, 0.8
-"""Confidence: the name's own words; values of all rows; of some of them; glued or short names."""
+SEEN, SAMPLED = 1.0, 0.9
+"""Confidence: values of all rows; of some of them."""
 
 _LEVEL_CHARACTERS = 30
 _NO_VALUES = frozenset(map(str.casefold, NULLS))
@@ -130,7 +126,9 @@ def fact_descriptions(
         unit = "" if " in " in words else unit_of_cells(given)
         levels = _levels(column, given)
         whole = all_rows and (len(given) == len(rows) or not levels)
-        values = _said(levels, whole=whole) if levels else _range(column, given) if whole else ""
+        values = _range(column, given) if whole and not levels else ""
+        if levels:
+            values = _said(levels, whole=whole, all_rows=all_rows)
         if text := "; ".join(filter(None, [words, unit and f"in {unit}", values])):
             sure = min(confidence, SEEN if whole or not (levels or unit) else SAMPLED)
             found[position] = Description(text, Provenance.PROFILE, SOURCE, sure)
@@ -140,27 +138,16 @@ def fact_descriptions(
 def _said_by_name(name: str, prefix: str, *, measured: bool) -> tuple[str, float]:
     """Return what a name stands for, its unit in words, and how sure that is; never its own words.
 
-    Nobody is told by `petal length` what `petal_length` is. `measured`: all values are numbers.
+    Nobody is told by `petal length` what `petal_length` is, nor by `user identifier` what
+    `userid` is. `measured`: all values are numbers.
     """
     rest, unit = unit_of_name(name) if measured else (name, "")
     words, confidence = spelt_out(rest, prefix)
     if unit:
         return f"{words or ' '.join(name_parts(one_line(rest)))} in {unit}".strip(), confidence
-    return (words, confidence) if confidence == GUESSED else ("", SPELT)
-
-
-def spelt_out(name: str, prefix: str = "") -> tuple[str, float]:
-    """Return the words that a name stands for, and how sure that is; none if it is one word.
-
-    `prefix` is what is put before all names of its table.
-    """
-    parts = [*without_prefix(name_parts(one_line(name)), prefix)]
-    words = in_full(word for part in parts for word in surely_parted(part))
-    text = " ".join(words)
-    if words != parts:
-        return text, GUESSED
-    several = sum(len(word) > 1 and word.isalpha() for word in words) > 1
-    return (text, SPELT) if several and text != name.strip().casefold() else ("", SPELT)
+    known = "".join("id" if word == "identifier" else word for word in words.split())
+    is_new = confidence == GUESSED and known != "".join(name_parts(name))
+    return (words, confidence) if is_new else ("", SPELT)
 
 
 def _given(cells: Iterable[object]) -> list[str]:
@@ -224,10 +211,13 @@ def _number(text: str) -> float | None:
     return None
 
 
-def _said(levels: Sequence[str], *, whole: bool) -> str:
-    """Return values in words; in quotes where they hold what stands between them."""
+def _said(levels: Sequence[str], *, whole: bool, all_rows: bool) -> str:
+    """Return values in words; in quotes where they hold what stands between them.
+
+    `whole`: all rows were seen, and have one; `all_rows`: they were seen.
+    """
     if any(sign in level for level in levels for sign in ",;"):
         levels = [f'"{level}"' for level in levels]
-    if len(levels) == 1:
+    if len(levels) == 1 and all_rows:
         return f"always {levels[0]}" if whole else f"{levels[0]} where known"
     return f"{'one of' if whole else 'such as'} {', '.join(levels)}"

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import DocumentKind, Table
-from pneuma_assets.core.terms.fields import spaced
-from pneuma_assets.core.terms.split_names import in_words
+from pneuma_assets.core.terms.fields import name_parts
+from pneuma_assets.core.terms.split_names import (
+    in_full,
+    in_words,
+    shared_prefix,
+    surely_parted,
+    without_prefix,
+)
 from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -133,8 +139,9 @@ def schema_texts(narrated: NarratedColumns) -> list[str]:
     named or narrated column has no document.
     """
     parts = []
+    prefix = shared_prefix([name_parts(column.name) for column in narrated.table.columns])
     for position, column in enumerate(narrated.table.columns):
-        parts.append(column_text(column.name, narrated.narrations.get(position, "")))
+        parts.append(column_text(column.name, narrated.narrations.get(position, ""), prefix))
     text = _SEPARATOR.join(part for part in parts if part)
     if not text:
         return []
@@ -142,26 +149,35 @@ def schema_texts(narrated: NarratedColumns) -> list[str]:
     return [f"{named}: {text}" if named else text]
 
 
-def column_text(name: str, narration: str) -> str:
+def column_text(name: str, narration: str, prefix: str = "") -> str:
     """Return a column as `name: narration`, where that tells only values with the name in words.
 
-    Without these, of 270 questions about cloud tables 8 fewer had their table first.
+    Without these, of 270 questions about cloud tables 8 fewer had their table first. An encoder
+    reads `petal_length` as five pieces. `prefix` is what is put before all names of the table.
     """
     name = one_line(name)
     said = one_line(narration, NARRATION_CHARACTERS)
     if not said or _VALUES_ALONE.match(said):
-        said = "; ".join(filter(None, (_words(name), said)))
+        said = "; ".join(filter(None, (spelt_out(name, prefix)[0], said)))
     return ": ".join(filter(None, (name, said)))
 
 
-def _words(name: str) -> str:
-    """Return the words of a name of several, as encoders know them; nothing where it is in words.
+SPELT, GUESSED = 1.0, 0.8
+"""Confidence: the name's own words; glued or short names."""
 
-    An encoder reads `petal_length` as five pieces.
+
+def spelt_out(name: str, prefix: str = "") -> tuple[str, float]:
+    """Return the words that a name stands for, and how sure that is; none if it is one word.
+
+    `prefix` is what is put before all names of its table.
     """
-    words = spaced(name)
-    several = sum(len(word) > 1 and word.isalpha() for word in words.split()) > 1
-    return words if several and words != name.casefold() else ""
+    parts = [*without_prefix(name_parts(one_line(name)), prefix)]
+    words = in_full(word for part in parts for word in surely_parted(part))
+    text = " ".join(words)
+    if words != parts:
+        return text, GUESSED
+    several = sum(len(word) > 1 and word.isalpha() for word in words) > 1
+    return (text, SPELT) if several and text != name.strip().casefold() else ("", SPELT)
 
 
 def row_texts(drawn: DrawnRows) -> list[str]:

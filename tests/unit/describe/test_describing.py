@@ -3,20 +3,17 @@
 import pytest
 
 from pneuma_assets.core.describe.columns import (
-    GUESSED,
     SAMPLED,
     SEEN,
-    SPELT,
     added_descriptions,
     best_descriptions,
     fact_descriptions,
     read_descriptions,
     searched_text,
-    spelt_out,
 )
 from pneuma_assets.core.describe.narrate import round_trip
 from pneuma_assets.core.describe.prompts import Ground, example_values, grounded_prompt
-from pneuma_assets.core.describe.texts import column_text
+from pneuma_assets.core.describe.texts import GUESSED, SPELT, column_text, spelt_out
 from pneuma_assets.core.dictionaries.lines import Glossary
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from tests.support.word_encoder import WordEncoder
@@ -90,6 +87,10 @@ def test_a_name_is_spelt_out(name, words, confidence):
         ("temp (max)", None),
         ("kg", "kilograms"),
         ("body_mass", None),
+        ("CustomerId", None),
+        ("venueid", None),
+        ("venuename", None),
+        ("cust_id", "customer identifier"),
         ("", None),
     ],
 )
@@ -137,9 +138,9 @@ def test_what_a_document_repeats_is_no_description():
         (("is_new", "BOOLEAN"), ["yes", None, "yes", ""], True, "yes where known"),
         (("is_new", "BOOLEAN"), ["yes", "yes", "yes", "yes"], True, "always yes"),
         (("sex", "VARCHAR"), [None, "m", "m", " "], True, "m where known"),
-        (("sex", "VARCHAR"), ["m", "m", "m", "m"], False, "m where known"),
+        (("sex", "VARCHAR"), ["m", "m", "m", "m"], False, "such as m"),
         (("stage", "VARCHAR"), ["egg, 1", "egg, 1"] * 2, True, 'always "egg, 1"'),
-        (("stage", "VARCHAR"), ["egg, 1", "egg, 1"] * 2, False, '"egg, 1" where known'),
+        (("stage", "VARCHAR"), ["egg, 1", "egg, 1"] * 2, False, 'such as "egg, 1"'),
         (("stage", "VARCHAR"), ["egg, 1", "moth"] * 2, True, 'one of "egg, 1", "moth"'),
         (("stage", "VARCHAR"), ["egg; 1", "moth"] * 2, False, 'such as "egg; 1", "moth"'),
         (("sex", "VARCHAR"), ["FEMALE", "MALE", "NA"] * 2, True, "such as FEMALE, MALE"),
@@ -264,6 +265,7 @@ def test_example_values_are_those_of_the_column():
         ("tax_rate", "in percent; always 7%", "tax_rate: tax rate; in percent; always 7%"),
         ("is_new", "yes where known", "is_new: is new; yes where known"),
         ("petal_length", "", "petal_length: petal length"),
+        ("venueid", "one of 1, 2", "venueid: venue identifier; one of 1, 2"),
         ("petal_length", "how long a petal is", "petal_length: how long a petal is"),
         ("sex", "one of f, m", "sex: one of f, m"),
         ("age", "", "age"),

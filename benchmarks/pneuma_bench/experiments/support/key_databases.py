@@ -110,14 +110,19 @@ def _warehouse(path: Path, gold: Path) -> Iterator[KeyDatabase]:
         pairs = zip(mine.split(","), theirs.split(","), strict=True)
         keys[schema] |= {(table.split("/")[1], a, other.split("/")[1], b) for a, b in pairs}
     with tempfile.TemporaryDirectory() as written:
-        for line in _lines(path):
-            schema, table = line["id"].split(".", 1)
-            target = Path(written) / schema / f"{table}.csv"
-            target.parent.mkdir(exist_ok=True)
-            with target.open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file).writerows([line["columns"], *line["rows"]])
+        write_tables(path, Path(written))
         for schema, edges in keys.items():
             yield from _both(_with_rows(schema, "seven schemas", Path(written) / schema, edges))
+
+
+def write_tables(path: Path, folder: Path) -> None:
+    """Write the tables of a set as CSV files, in a folder a schema."""
+    for line in _lines(path):
+        schema, table = line["id"].split(".", 1)
+        target = folder / schema / f"{table}.csv"
+        target.parent.mkdir(exist_ok=True)
+        with target.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([line["columns"], *line["rows"]])
 
 
 def _with_rows(name: str, kind: str, folder: Path, gold: Iterable[Edge]) -> KeyDatabase:
