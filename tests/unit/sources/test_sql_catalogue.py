@@ -17,7 +17,6 @@ from pneuma_assets.core.sources.sql.dialect import CatalogTable
 from pneuma_assets.core.sources.sql.engines import ENGINES, SqlBounds, Wanted
 from pneuma_assets.core.sources.sql.generic import InformationSchema
 from pneuma_assets.core.sources.sql.mysql import MySQL
-from pneuma_assets.core.sources.sql.postgresql_catalog import PUBLIC, Grants, Role
 from pneuma_assets.core.sources.sql.rows import Draw, count_up_to, rows_of
 from pneuma_assets.core.sources.sql.server import Server
 from pneuma_assets.core.tables import Column, Definition
@@ -132,35 +131,6 @@ def test_a_query_of_bigquery_is_billed_for_what_is_allowed_at_most(monkeypatch):
     bounds = SqlBounds(size=5_000_000)
     InformationSchema(ENGINES["bigquery"], bounds).engine(make_url("bigquery://project"))
     assert made[0].query == {"maximum_bytes_billed": "5000000"}
-
-
-ROLES = {
-    1: Role("root", superuser=True, bypasses=True, members=()),
-    2: Role("owner", superuser=False, bypasses=False, members=(5,)),
-    3: Role("staff", superuser=False, bypasses=False, members=(4,)),
-    4: Role("ann", superuser=False, bypasses=False, members=(3,)),
-    5: Role("bob", superuser=False, bypasses=True, members=()),
-    6: Role("pg_read_all_data", superuser=False, bypasses=False, members=(7,)),
-    7: Role("reader", superuser=False, bypasses=False, members=()),
-}
-
-
-@pytest.mark.parametrize(
-    ("select", "usage", "keys", "readers"),
-    [
-        ([PUBLIC], [PUBLIC], {}, None),
-        ([PUBLIC], [3], {}, {"root", "staff", "ann", "reader"}),
-        ([3], [PUBLIC], {}, {"root", "owner", "bob", "staff", "ann", "reader"}),
-        ([3], [5], {}, {"root", "bob", "reader"}),
-        ([], [PUBLIC], {}, {"root", "owner", "bob", "reader"}),
-        ([PUBLIC], [PUBLIC], {"secured": True}, {"root", "owner", "bob"}),
-        ([PUBLIC], [PUBLIC], {"secured": True, "forced": True}, {"root", "bob"}),
-        ([99], [PUBLIC], {}, {"root", "owner", "bob", "reader"}),
-    ],
-)
-def test_readers(select, usage, keys, readers):
-    found = Grants(ROLES, [PUBLIC]).readers(2, select, usage, **keys)
-    assert (None if found is None else set(found)) == readers
 
 
 def test_rows_are_drawn_alike_in_whatever_order_they_come():

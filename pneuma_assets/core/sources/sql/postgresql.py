@@ -67,7 +67,7 @@ class PostgreSQL(Dialect):
     def catalog(
         self, connection: Connection, database: str, wanted: Wanted
     ) -> Iterator[CatalogTable]:
-        """Return all wanted tables, by three statements whatever their number."""
+        """Return all wanted tables, by two statements whatever their number."""
         return read_tables(connection, database, wanted)
 
     def schema_names(self, connection: Connection) -> Collection[str] | None:

@@ -1,20 +1,25 @@
-"""What PostgreSQL's catalogue tells: one statement for all tables, one for all roles.
+"""What PostgreSQL's catalogue tells, by one statement for all tables and their readers.
 
-Neither opens a table, so neither waits for anybody's lock: sizes come from the last ANALYZE, and a
-view's query is read with its table, not here (`pg_get_viewdef` locks what the view reads). As it is
-kept, it names nothing: the names of the tables and columns that it reads count beside it.
+It opens no table, so it waits for nobody's lock: sizes come from the last ANALYZE, and a view's
+query is read with its table, not here (`pg_get_viewdef` locks what the view reads). As it is kept,
+it names nothing: the names of the tables and columns that it reads count beside it.
 
 Counters of a table are those of all its partitions, and of a view those of what it reads; a
 materialized view has its own. `relfilenode` moves with TRUNCATE and with REFRESH, which count no
 row, and with VACUUM FULL and CLUSTER, after which a table is read once and found as it was.
 
 The type of a column tells all fields inside it, at any depth, for rules that hide a column by them.
+
+Who may read a table is asked for each role, once for all tables of the same grants. Role 0 is
+PUBLIC; 10 is the first superuser, and others below 16384 are PostgreSQL's own. Where row-level
+security decides which rows a role sees, only those are readers that it does not bind, because
+sampled rows and values are shown whole; so it is with a view of such a table, unless its owner sees
+all rows. A view that asks on behalf of whoever reads it (`security_invoker`), and a view of one, is
+read by those who may read all that it reads.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, text
@@ -38,8 +43,9 @@ _KINDS = {
 
 _LISTED = """
 WITH RECURSIVE listed AS (
-    SELECT c.oid, n.nspname, c.relname, c.relkind, c.relowner, c.relacl, c.relrowsecurity,
-           c.relforcerowsecurity, n.nspowner, n.nspacl,
+    SELECT c.oid, n.oid AS schema, n.nspname, c.relname, c.relkind, c.relowner,
+           c.relrowsecurity, c.relforcerowsecurity,
+           pg_catalog.min(c.oid) OVER (PARTITION BY n.oid, c.relowner, c.relacl::text) AS alike,
            pg_catalog.has_table_privilege(c.oid, 'SELECT')
            AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS readable
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -66,7 +72,7 @@ WITH RECURSIVE listed AS (
         WHERE v.oid = p.oid AND v.relkind = 'v'
     ) below
 ), reads AS (
-    SELECT DISTINCT v.oid AS reader, t.oid, t.relowner, t.relacl, asked.by_invoker,
+    SELECT DISTINCT v.oid AS reader, t.oid, asked.by_invoker,
            t.relrowsecurity AND (asked.by_invoker OR NOT o.rolsuper AND NOT o.rolbypassrls
                AND (t.relforcerowsecurity OR t.relowner <> v.relowner)) AS bound
     FROM (SELECT DISTINCT oid FROM parts) p
@@ -82,13 +88,33 @@ WITH RECURSIVE listed AS (
       ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = r.oid
      AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid <> v.oid
     JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
-), needs AS (
-    SELECT p.root, pg_catalog.json_agg(ARRAY(
-               SELECT DISTINCT x.grantee::bigint FROM pg_catalog.aclexplode(
-                   coalesce(r.relacl, pg_catalog.acldefault('r', r.relowner))) x
-               WHERE x.privilege_type = 'SELECT'
-               UNION SELECT r.relowner::bigint)) AS found
-    FROM parts p JOIN reads r ON r.reader = p.oid AND r.by_invoker GROUP BY p.root
+), behind AS (
+    SELECT p.root, pg_catalog.bool_or(r.bound) AS bound,
+           pg_catalog.array_agg(DISTINCT r.oid) FILTER (WHERE r.by_invoker) AS needed
+    FROM parts p JOIN reads r ON r.reader = p.oid GROUP BY p.root
+), roles AS (
+    SELECT 0::oid AS oid, '' AS name, false AS sees_all
+    WHERE pg_catalog.has_database_privilege('public', pg_catalog.current_database(), 'CONNECT')
+    UNION ALL
+    SELECT oid, rolname, rolsuper OR rolbypassrls FROM pg_catalog.pg_roles
+    WHERE (oid = 10 OR oid >= 16384)
+      AND pg_catalog.has_database_privilege(oid, pg_catalog.current_database(), 'CONNECT')
+), may AS (
+    SELECT l.oid AS alike, r.oid, r.name, r.sees_all
+    FROM (SELECT DISTINCT alike FROM listed) l(oid) CROSS JOIN roles r
+    JOIN pg_catalog.pg_class c ON c.oid = l.oid
+    WHERE pg_catalog.has_table_privilege(r.oid, c.oid, 'SELECT')
+      AND pg_catalog.has_schema_privilege(r.oid, c.relnamespace, 'USAGE')
+), readers AS (
+    SELECT l.oid, pg_catalog.array_agg(m.name) AS found
+    FROM listed l JOIN may m ON m.alike = l.alike LEFT JOIN behind b ON b.root = l.oid
+    WHERE NOT EXISTS (
+              SELECT FROM pg_catalog.unnest(b.needed) t(oid)
+              WHERE NOT pg_catalog.has_table_privilege(m.oid, t.oid, 'SELECT'))
+      AND (NOT (l.relrowsecurity OR coalesce(b.bound, false)) OR m.sees_all
+           OR l.relkind <> 'v' AND NOT l.relforcerowsecurity
+              AND pg_catalog.pg_has_role(m.oid, l.relowner, 'USAGE'))
+    GROUP BY l.oid
 ), state AS (
     SELECT p.root, pg_catalog.sum(s.n_tup_ins) AS inserted, pg_catalog.sum(s.n_tup_upd) AS updated,
            pg_catalog.sum(s.n_tup_del) AS deleted,
@@ -169,159 +195,26 @@ SELECT l.oid::text AS oid, l.nspname AS schema, l.relname AS name, l.relkind::te
                      AND d.refclassid = 'pg_catalog.pg_class'::regclass)))
         FROM pg_catalog.pg_rewrite r
         WHERE r.ev_class = l.oid AND r.rulename = '_RETURN') AS query,
-       l.relowner::bigint AS owner, l.relforcerowsecurity AS forced,
-       l.relrowsecurity OR EXISTS (
-           SELECT FROM parts p JOIN reads r ON r.reader = p.oid AND r.bound WHERE p.root = l.oid
-       ) AS secured,
-       needs.found AS needs,
-       ARRAY(SELECT DISTINCT x.grantee::bigint FROM pg_catalog.aclexplode(
-                 coalesce(l.relacl, pg_catalog.acldefault('r', l.relowner))) x
-             WHERE x.privilege_type = 'SELECT') AS may_select,
-       ARRAY(SELECT DISTINCT x.grantee::bigint FROM pg_catalog.aclexplode(
-                 coalesce(l.nspacl, pg_catalog.acldefault('n', l.nspowner))) x
-             WHERE x.privilege_type = 'USAGE') AS may_enter
+       coalesce(readers.found, '{}') AS readers
 FROM listed l
 LEFT JOIN state s ON s.root = l.oid
+LEFT JOIN readers ON readers.oid = l.oid
 LEFT JOIN columns c ON c.attrelid = l.oid
 LEFT JOIN keys k ON k.conrelid = l.oid
-LEFT JOIN needs ON needs.root = l.oid
 LEFT JOIN pg_catalog.pg_description d
   ON d.objoid = l.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
 ORDER BY l.nspname, l.relname
 """
-
-_ROLES = """
-SELECT r.oid::bigint AS oid, r.rolname AS name, r.rolsuper AS super, r.rolbypassrls AS bypasses,
-       ARRAY(SELECT m.member::bigint FROM pg_catalog.pg_auth_members m
-             CROSS JOIN LATERAL (SELECT pg_catalog.to_jsonb(m) AS said) options
-             WHERE m.roleid = r.oid
-               AND (coalesce((said ->> 'inherit_option')::boolean, true)
-                    OR coalesce((said ->> 'set_option')::boolean, true))
-             UNION ALL
-             SELECT b.datdba::bigint FROM pg_catalog.pg_database b
-             WHERE b.datname = pg_catalog.current_database() AND r.rolname = 'pg_database_owner')
-           AS members,
-       (SELECT ARRAY(SELECT DISTINCT x.grantee::bigint FROM pg_catalog.aclexplode(
-                   coalesce(b.datacl, pg_catalog.acldefault('d', b.datdba))) x
-               WHERE x.privilege_type = 'CONNECT')
-        FROM pg_catalog.pg_database b WHERE b.datname = pg_catalog.current_database())
-           AS may_connect
-FROM pg_catalog.pg_roles r
-"""
-"""Who is a member since PostgreSQL 16 only to let others be one (ADMIN alone) may read nothing."""
 
 QUERY = "SELECT pg_catalog.pg_get_viewdef(CAST(CAST(:oid AS bigint) AS oid), true)"
 """The query of a view, as PostgreSQL spells it."""
 
 SCHEMAS = "SELECT n.nspname::text FROM pg_catalog.pg_namespace n"
 
-PUBLIC = 0
-"""What PostgreSQL's grants call everybody."""
-
-_READS_ALL = "pg_read_all_data"
-
-
-@dataclass(frozen=True, slots=True)
-class Role:
-    """One role, with the roles that are members of it."""
-
-    name: str
-    superuser: bool
-    bypasses: bool
-    members: tuple[int, ...]
-
-
-class Grants:
-    """Says who may read a table, from the grants that the catalogue keeps.
-
-    Members of a granted role may read, too, at any distance. A role without USAGE on the schema or
-    CONNECT on the database reads nothing in there. Superusers and members of `pg_read_all_data`
-    read everything. Where row-level security decides which rows a role sees, only those count as
-    readers that it does not bind, because sampled rows and values are shown whole; so it is with a
-    view of such a table, unless its owner sees all rows. A view that asks on behalf of whoever
-    reads it (`security_invoker`), and a view of one, is read by those who may read all that it
-    reads.
-
-    Args:
-        roles: All of the server, by their numbers.
-        may_connect: Who may connect to the database.
-    """
-
-    def __init__(self, roles: Mapping[int, Role], may_connect: Iterable[int]) -> None:
-        self._roles = roles
-        self._supers = self._with_members(n for n, role in roles.items() if role.superuser)
-        self._read_all = self._with_members(
-            n for n, role in roles.items() if role.name == _READS_ALL
-        )
-        self._may_connect = self._all_of(may_connect)
-        self._holders = cache(self._all_of)
-
-    def readers(
-        self,
-        owner: int,
-        may_select: Iterable[int],
-        may_enter: Iterable[int],
-        *,
-        also: Iterable[Iterable[int]] = (),
-        secured: bool = False,
-        forced: bool = False,
-    ) -> tuple[str, ...] | None:
-        """Return the names of all roles that may read a table; None: everybody.
-
-        A role whose name is no text is none of them: nobody can be known by it.
-
-        Args:
-            owner: Of the table.
-            may_select: Roles that were granted SELECT on it.
-            may_enter: Roles that were granted USAGE on its schema.
-            also: Who may read each table behind a view of the invoker's rights.
-            secured: Whether row-level security decides which rows of it a role sees.
-            forced: Whether it binds the owner, too.
-        """
-        owners = self._with_members([owner])
-        reading = self._all_of((owner, *may_select))
-        for granted in also:
-            reading = _both(reading, self._all_of(granted))
-        entering = self._holders(tuple(sorted(may_enter)))
-        found = _both(_both(reading, entering), self._may_connect)
-        if secured:
-            free = {n for n, role in self._roles.items() if role.bypasses}
-            free |= set() if forced else owners
-            found = _both(free, found)
-        if found is None:
-            return None
-        everything = set() if secured else _both(self._read_all, self._may_connect) or set()
-        every = found | everything | self._supers
-        names = {self._roles[n].name for n in every if n in self._roles}
-        return tuple(sorted(n for n in names if not n.startswith("pg_") and n == well_formed(n)))
-
-    def _all_of(self, granted: Iterable[int]) -> set[int] | None:
-        """Return these and their members; None: everybody."""
-        granted = set(granted)
-        return None if PUBLIC in granted else self._with_members(granted)
-
-    def _with_members(self, granted: Iterable[int]) -> set[int]:
-        found: set[int] = set()
-        waiting = list(granted)
-        while waiting:
-            number = waiting.pop()
-            if number not in found:
-                found.add(number)
-                waiting += self._roles[number].members if number in self._roles else ()
-        return found
-
-
-def _both(left: set[int] | None, right: set[int] | None) -> set[int] | None:
-    """Return who is in both; None stands for everybody."""
-    if left is None or right is None:
-        return right if left is None else left
-    return left & right
-
 
 def read_tables(connection: Connection, database: str, wanted: Wanted) -> Iterator[CatalogTable]:
-    """Yield all wanted tables, by three statements; `database` is empty but for one of several."""
+    """Yield all wanted tables, by two statements; `database` is empty but for one of several."""
     here = connection.execute(text("SELECT pg_catalog.current_database()")).scalar_one()
-    grants = _grants(connection)
     found = connection.execute(
         text(_LISTED),
         {
@@ -333,18 +226,10 @@ def read_tables(connection: Connection, database: str, wanted: Wanted) -> Iterat
     )
     for row in found:
         if wanted.admits(here, row.schema, row.name):
-            yield _table(database, here, row, grants)
+            yield _table(database, here, row)
 
 
-def _grants(connection: Connection) -> Grants:
-    roles, may_connect = {}, []
-    for row in connection.execute(text(_ROLES)):
-        roles[row.oid] = Role(row.name, row.super, row.bypasses, tuple(row.members))
-        may_connect = row.may_connect
-    return Grants(roles, may_connect)
-
-
-def _table(database: str, here: str, row: Any, grants: Grants) -> CatalogTable:
+def _table(database: str, here: str, row: Any) -> CatalogTable:
     keys = _json(row.declared)
     own = row.kind in {"r", "p", "m"} and not row.elsewhere
     primary = next((tuple(key[3]) for key in keys if key[0] == "p"), ())
@@ -369,17 +254,15 @@ def _table(database: str, here: str, row: Any, grants: Grants) -> CatalogTable:
         size=row.size if own else None,
         identity=row.oid,
         activity=Activity(row.inserted or 0, row.updated or 0, row.deleted or 0) if own else None,
-        readers=grants.readers(
-            row.owner,
-            row.may_select,
-            row.may_enter,
-            also=_json(row.needs),
-            secured=row.secured,
-            forced=row.forced or row.kind == "v",
-        ),
+        readers=_readers(row.readers),
         queries=float(row.scans or 0) if own else None,
         readable=bool(row.readable),
     )
+
+
+def _readers(names: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the names of roles but those that are no text; None, as is an empty one: everybody."""
+    return None if "" in names else tuple(sorted(n for n in names if n == well_formed(n)))
 
 
 def _json(found: Any) -> list[Any]:
