@@ -33,8 +33,7 @@ ri rhode_island sc south_carolina sd south_dakota tn tennessee tx texas ut utah 
 va virginia wa washington wv west_virginia wi wisconsin wy wyoming dc district_of_columbia
 """
 _MORE = """
-eu europe uk united_kingdom us united_states_of_america kr south_korea kp north_korea
-na north_america
+eu europe uk united_kingdom us united_states_of_america na north_america
 """
 _LARGER = """
 emea apac latam dach mena nordics benelux north south east west northeast northwest southeast
@@ -45,9 +44,11 @@ southwest central asia africa oceania north_america south_america latin_america 
 
 def _by_code() -> dict[str, tuple[str, ...]]:
     """Return what each code of a state or a country stands for; `ca` is California and Canada."""
-    listed = f"{_STATES} {_MORE}".split()
-    pairs = [*zip(listed[::2], listed[1::2], strict=True)]
-    pairs += [(code.lower(), name.split(" (")[0]) for code, name in country_names.items()]
+    known = f"{_STATES} {_MORE}".split()
+    pairs = [*zip(known[::2], known[1::2], strict=True)]
+    for code, listed in country_names.items():
+        name, _, more = listed.partition(" (")  # Samoa (American)
+        pairs += [(code.lower(), name), *([(code.lower(), f"{more} {name}")] if more else [])]
     found: dict[str, tuple[str, ...]] = defaultdict(tuple)
     for code, name in pairs:
         found[code] += (" ".join(name_parts(name)),)
@@ -58,6 +59,7 @@ _NAMED = _by_code()
 _CODE = 2
 """Letters of a code of a state or a country."""
 _LAST_MONTH = 12
+_MONTHS_OF = {"q": 3, "h": 6, "w": 1}
 
 _REGIONS = {
     *chain.from_iterable(_NAMED.values()),
@@ -77,8 +79,10 @@ _YEAR = r"(?:1[89]\d\d|20\d\d|2100)"
 _DAY_OF = r"(?:0[1-9]|[12]\d|3[01])"
 _TOLD_BY = re.compile(
     rf"\b(?:(?:fy ?)?(?P<year>{_YEAR})(?: ?(?P<month>0[1-9]|1[0-2])(?: ?(?P<day>{_DAY_OF}))?)?"
-    rf"|(?P<first>{_DAY_OF}) ?(?P<second>{_DAY_OF}) ?(?P<of>{_YEAR})|fy ?(?P<short>\d\d)"
-    rf"|(?P<named>{_MONTH})|(?P<quarter>q ?[1-4])|(?P<half>h ?[12])"
+    rf"|(?P<first>{_DAY_OF}) ?(?P<second>{_DAY_OF}) ?(?P<of>{_YEAR})"
+    rf"|(?P<quarter>q ?[1-4]|[1-4] ?q(?= (?:{_YEAR}|\d\d)\b))(?: ?(?P<of_quarter>\d\d))?"
+    rf"|fy ?(?P<short>\d\d)|(?P<named>{_MONTH})"
+    r"|(?P<half>h ?[12])|(?P<week>w(?:eek)? ?[0-5]\d|week ?\d)"
     rf"|(?P<region>{_any_of({*_REGIONS, *_NAMED})})|(?P<number>\d{{1,9}}))\b"
 )
 """What tells members apart, in the parts of a name, joined by blanks."""
@@ -110,8 +114,10 @@ class Told:
         end: Where it ends.
         text: What stands there.
         year: Four digits.
-        month: From 1; of a quarter or half of a year the first one; 0 without any.
+        month: From 1; of a quarter or half of a year the first one, of a week its number; 0
+            without any.
         day: Of the month.
+        part: Of the year: `q3`, `h1`, `w7`.
         region: A code or a name.
         number: What is none of these; not of a date.
     """
@@ -122,6 +128,7 @@ class Told:
     year: str = ""
     month: int = 0
     day: int = 0
+    part: str = ""
     region: str = ""
     number: str = ""
 
@@ -129,11 +136,11 @@ class Told:
         """Yield what a question may say of it, besides its own words."""
         if self.year:
             yield self.year
-        if self.year and self.month:
+        if self.part:
+            yield self.part
+        elif self.year and self.month:
             yield f"{self.year}{self.month:02}{f'{self.day:02}' if self.day else ''}"
-        if self.text[0] in "qh" and self.text[-1].isdigit():
-            yield self.text.replace(" ", "")
-        elif self.month:
+        if self.month and not self.part:
             yield _MONTHS[self.month - 1]
         names = _NAMED.get(self.region, [self.region] if " " in self.region else [])
         yield from map(singular, names)
@@ -157,18 +164,21 @@ def _next(year: str) -> tuple[str, str]:
 
 def _read(found: re.Match[str]) -> Told:
     text, (start, end) = found[0], found.span()
-    year = found["year"] or found["of"] or ""
-    month, day = int(found["month"] or 0), int(found["day"] or 0)
-    if found["short"]:
-        year = f"{'19' if found['short'] >= '70' else '20'}{found['short']}"
-    elif found["of"]:
+    year, short = found["year"] or found["of"] or "", found["short"] or found["of_quarter"]
+    month, day, part = int(found["month"] or 0), int(found["day"] or 0), ""
+    if short:
+        year = f"{'19' if short >= '70' else '20'}{short}"
+    if found["of"]:
         day, month = int(found["first"]), int(found["second"])
         day, month = (month, day) if month > _LAST_MONTH else (day, month)
     elif found["named"]:
         month = _number_of(text)
-    elif found["quarter"] or found["half"]:
-        month = 1 + (3 if found["quarter"] else 6) * (int(text[-1]) - 1)
-    return Told(start, end, text, year, month, day, found["region"] or "", found["number"] or "")
+    elif of_year := found["quarter"] or found["half"] or found["week"]:
+        number = int("".join(filter(str.isdigit, of_year)))
+        kind = next(sign for sign in "qhw" if sign in of_year)
+        month, part = 1 + (number - 1) * _MONTHS_OF[kind], f"{kind}{number}"
+    region, number_told = found["region"] or "", found["number"] or ""
+    return Told(start, end, text, year, month, day, part, region, number_told)
 
 
 def told_in(name: str) -> list[Told]:

@@ -42,6 +42,9 @@ def families(*names: str, columns=frozenset(range(10)), **other: frozenset[int])
         (["s/FY2019/sales", "s/FY2020/sales"], "s/FY*/sales"),
         (["s/a_15_01_2019", "s/a_31_01_2019", "s/a_01_02_2019"], "s/a_*_2019"),
         (["s/games_2010_11", "s/games_2011_12", "s/games_2012_13"], "s/games_*"),
+        (["s/a_2019_W52", "s/a_2020_W01"], "s/a_*"),
+        (["s/2019_W07/a", "s/2019_W08/a"], "s/2019_W*/a"),
+        (["s/sales3Q19", "s/sales4Q19", "s/sales1Q20"], "s/sales*"),
         (["s/t_98", "s/t_99", "s/t_00", "s/t_01"], "s/t_*"),
     ],
 )
@@ -65,6 +68,8 @@ def test_parts_of_one_thing_are_a_family(names, name):
         ["s/plan_a", "s/plan_b"],
         ["s/2-1801-2", "s/2-9824-1"],
         ["s/waterNO2", "s/waterSO2"],
+        ["s/form_w2", "s/form_w4"],
+        ["s/report_2_q3", "s/report_4_q3"],
         ["s/samples_level_2", "s/samples_level_3"],
         ["s/form_940", "s/form_941", "s/form_1040"],
         ["s/ordersca", "s/orderstx"],
@@ -135,6 +140,8 @@ def test_a_question_means_the_states_that_it_names(question, states):
     ("question", "names"),
     [
         ("orders in South Korea", ["s/a_kr", "s/a_za", "s/a_de"]),
+        ("orders in week 7 of 2019", ["s/a_2019_W07", "s/a_2019_W08", "s/a_2018_W07"]),
+        ("sales in Q3 2019", ["s/a_3Q19", "s/a_2Q19", "s/a_3Q18"]),
         ("orders in Canada", ["s/a_ca", "s/a_us"]),
         ("orders in Germany", ["s/a_de", "s/a_fr"]),
         ("sales in Q3 2019", ["s/a_2019_q3", "s/a_2019_q2", "s/a_2018_q3"]),
