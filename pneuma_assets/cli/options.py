@@ -15,6 +15,7 @@ from pneuma_assets.cli.errors import STATE_FOLDER, UsageError
 from pneuma_assets.cli.hints import name_deployment
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.access_names import Asker
     from pneuma_assets.core.config.load import LoadedDeployment
     from pneuma_assets.core.index.base import IndexFilter
 
@@ -95,7 +96,9 @@ def command(run: Callable[..., None]) -> Callable[..., None]:
 
     Args:
         run: The command; its first parameter is the `Workspace`, which is closed when it has ended.
+            One called `asker` is whom --author and --as name.
     """
+    taken = inspect.signature(run).parameters
 
     def opened(
         context: typer.Context, home: HomeOption = None, config: ConfigOption = None, **given: Any
@@ -103,16 +106,27 @@ def command(run: Callable[..., None]) -> Callable[..., None]:
         loaded = load(context, home, config)
         from pneuma_assets.workspace import Workspace
 
+        if "asker" in taken:
+            given["asker"] = asker_of(given.pop("author"), given.pop("readers"))
         with Workspace(loaded) as workspace:
             run(workspace, **given)
 
-    _, *own = inspect.signature(run).parameters.values()
+    _, *own = (one for one in taken.values() if one.name != "asker")
+    own += inspect.signature(asker_of).parameters.values() if "asker" in taken else ()
     *places, _ = inspect.signature(opened).parameters.values()
     shown = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *places)]
     opened.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     opened.__annotations__ = {one.name: one.annotation for one in shown}
     opened.__name__, opened.__doc__ = run.__name__, run.__doc__
     return opened
+
+
+def asker_of(author: AuthorOption = None, readers: ReadersOption = None) -> "Asker":
+    """Return who asks, by the options --author and --as."""
+    from pneuma_assets.core.access_names import Asker
+    from pneuma_assets.core.service.describe import author_of
+
+    return Asker(author_of(author), None if readers is None else tuple(readers))
 
 
 def filter_of(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pneuma_assets.cli.errors import UsageError
-from pneuma_assets.cli.options import AuthorOption, JsonOption, ReadersOption, command, read_input
+from pneuma_assets.cli.options import JsonOption, command, read_input
 from pneuma_assets.cli.output import (
     counted,
     print_indented,
@@ -33,24 +33,17 @@ _CELL = 40
 _LINES = 60
 
 
-def _asker(author: str | None, readers: list[str] | None) -> "Asker":
-    from pneuma_assets.core.access_names import Asker
-    from pneuma_assets.core.service.describe import author_of
-
-    return Asker(author_of(author), None if readers is None else tuple(readers))
-
-
 @app.command(name="list")
 @command
 def list_(
     workspace: "Workspace",
-    author: AuthorOption = None,
+    asker: "Asker",
     as_json: JsonOption = False,
 ) -> None:
     """List your conversations, the latest first."""
     from pneuma_assets.core.service.seek import wall_clock
 
-    found = workspace.seek.list(_asker(author, None))
+    found = workspace.seek.list(asker)
     if as_json:
         print_json(found)
         return
@@ -62,16 +55,14 @@ def list_(
 @command
 def start(
     workspace: "Workspace",
+    asker: "Asker",
     text: Annotated[list[str] | None, typer.Argument(help="What you need to know.")] = None,
     title: Annotated[str, typer.Option(metavar="TEXT", help="What it is called.")] = "",
-    author: AuthorOption = None,
-    readers: ReadersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Begin a conversation, with its first words or a title alone."""
     from pneuma_assets.core.service.seek import check_message
 
-    asker = _asker(author, readers)
     if text:
         check_message(" ".join(text))
     begun = workspace.seek.start(asker, title).conversation_id
@@ -84,17 +75,15 @@ def start(
 @command
 def say(
     workspace: "Workspace",
+    asker: "Asker",
     conversation: Id,
     text: Annotated[list[str] | None, typer.Argument(help="Your words; none: go on.")] = None,
     agree: Annotated[
         bool | None, typer.Option("--agree/--no-agree", help="Whether you agree to T as it is.")
     ] = None,
-    author: AuthorOption = None,
-    readers: ReadersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say something, or without words go on with a turn that was cut off."""
-    asker = _asker(author, readers)
     if text:
         _turn(workspace.seek.say(conversation, " ".join(text), asker, agreed=agree))
     else:
@@ -106,16 +95,15 @@ def say(
 @command
 def show(
     workspace: "Workspace",
+    asker: "Asker",
     conversation: Id,
     versions: Annotated[
         bool, typer.Option("--versions", help="What each version of the state changed.")
     ] = False,
-    author: AuthorOption = None,
-    readers: ReadersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what was said last, the state, and what was made."""
-    found = workspace.seek.get(conversation, _asker(author, readers))
+    found = workspace.seek.get(conversation, asker)
     if versions and not as_json:
         _show_versions(found)
     else:
@@ -126,10 +114,9 @@ def show(
 @command
 def edit(
     workspace: "Workspace",
+    asker: "Asker",
     conversation: Id,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The state as JSON; - for input.")],
-    author: AuthorOption = None,
-    readers: ReadersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Let the state be what a file says; `seek export --what state` writes it."""
@@ -138,7 +125,6 @@ def edit(
         text = data.decode()
     except UnicodeDecodeError:
         raise UsageError(f"{name} is not UTF-8") from None
-    asker = _asker(author, readers)
     _show(workspace.seek.edit(conversation, text, asker), as_json=as_json)
 
 
@@ -146,16 +132,15 @@ def edit(
 @command
 def add(
     workspace: "Workspace",
+    asker: "Asker",
     conversation: Id,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, JSON Lines or Parquet.")],
-    author: AuthorOption = None,
-    readers: ReadersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Add a file of your own as a source of the state."""
     most = workspace.loaded.deployment.seek.file_megabytes * 1_000_000
     _, data = read_input(file, most, "FILE")
-    found = workspace.seek.add_file(conversation, file.name, data, _asker(author, readers))
+    found = workspace.seek.add_file(conversation, file.name, data, asker)
     _show(found, as_json=as_json)
 
 
@@ -171,13 +156,12 @@ def _plain(name: str, help_: str) -> None:
 
     def run(
         workspace: "Workspace",
+        asker: "Asker",
         conversation: Id,
-        author: AuthorOption = None,
-        readers: ReadersOption = None,
         as_json: JsonOption = False,
     ) -> None:
         with showing_progress(lasting=False):
-            found = getattr(workspace.seek, name)(conversation, _asker(author, readers))
+            found = getattr(workspace.seek, name)(conversation, asker)
         _show(found, as_json=as_json)
         if name in _DONE and not as_json:
             print_line(_DONE[name].format(conversation))
@@ -203,6 +187,7 @@ for _name, _help in {
 @command
 def export(
     workspace: "Workspace",
+    asker: "Asker",
     conversation: Id,
     what: Annotated[
         str,
@@ -211,14 +196,11 @@ def export(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Else standard output.")
     ] = None,
-    author: AuthorOption = None,
-    readers: ReadersOption = None,
 ) -> None:
     """Write the state, a script that makes it all, everything as JSON, or rows as CSV.
 
     Of a table of T or a query all rows are written, as Parquet where FILE ends so.
     """
-    asker = _asker(author, readers)
     if what in ("state", "conversation"):
         found = workspace.seek.get(conversation, asker)
         _write(_json(found.to_dict()["state"] if what == "state" else found.to_dict()), output)
@@ -234,6 +216,7 @@ def export(
 @command
 def save(
     workspace: "Workspace",
+    asker: "Asker",
     conversation: Id,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the file, and in Dagster.")],
     schedule: Annotated[
@@ -249,12 +232,10 @@ def save(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace a file of this name; it keeps its schedule.")
     ] = False,
-    author: AuthorOption = None,
 ) -> None:
     """Save the tables as a file, from which Dagster makes them as assets, without a model."""
     from pneuma_assets.core.seek.saved import read
 
-    asker = _asker(author, None)
     with showing_progress(lasting=False):
         file = workspace.seek.save(
             conversation, asker, name, schedule=schedule, follow=follow, replace=replace
@@ -270,20 +251,20 @@ def save(
 @command
 def rename(
     workspace: "Workspace",
+    asker: "Asker",
     conversation: Id,
     title: Annotated[str, typer.Argument(metavar="TITLE")],
-    author: AuthorOption = None,
 ) -> None:
     """Call a conversation otherwise."""
-    workspace.seek.rename(conversation, title, _asker(author, None))
+    workspace.seek.rename(conversation, title, asker)
     print_line("renamed")
 
 
 @app.command()
 @command
-def delete(workspace: "Workspace", conversation: Id, author: AuthorOption = None) -> None:
+def delete(workspace: "Workspace", asker: "Asker", conversation: Id) -> None:
     """Forget a conversation, with its files; it cannot be brought back."""
-    workspace.seek.delete(conversation, _asker(author, None))
+    workspace.seek.delete(conversation, asker)
     print_line("deleted")
 
 
@@ -291,6 +272,7 @@ def delete(workspace: "Workspace", conversation: Id, author: AuthorOption = None
 @command
 def knowledge(
     workspace: "Workspace",
+    asker: "Asker",
     conversation: Annotated[
         str | None, typer.Option("--from", metavar="ID", help="Share a statement of this one.")
     ] = None,
@@ -300,12 +282,10 @@ def knowledge(
     document: Annotated[
         str | None, typer.Option(metavar="KEY", help="Make it a document of its tables.")
     ] = None,
-    author: AuthorOption = None,
-    readers: ReadersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List what people shared from conversations; share, correct or forget a statement."""
-    asker, seek = _asker(author, readers), workspace.seek
+    seek = workspace.seek
     if (conversation is None and correct is None) != (text is None):
         raise UsageError("--text goes with --from or --correct")
     if conversation is not None and text is not None:
