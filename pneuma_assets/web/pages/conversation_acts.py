@@ -15,8 +15,7 @@ from pneuma_assets.core.seek.state import difference
 from pneuma_assets.core.service.work_pool import WorkPool
 from pneuma_assets.core.store.conversations import SavedEvent
 from pneuma_assets.web.export import file_of
-from pneuma_assets.web.pages.conversation_view import text_of
-from pneuma_assets.web.pages.conversations import Id, back_to, show, tried
+from pneuma_assets.web.pages.conversations import Id, back_to, show, text_of, tried
 from pneuma_assets.web.pages.page import Lines, Page, ThePage
 from pneuma_assets.web.pool import AnswerRoute, PooledRoute
 from pneuma_assets.web.problems import RefusedError, problem_of
