@@ -101,6 +101,12 @@ def test_a_limit_stays_as_it_is(limit):
         ("SELECT q.city FROM (SELECT name FROM people) q", Guard.COLUMN, "no column 'city'"),
         ("SELECT x.name FROM people", Guard.COLUMN, "nothing called 'x'; there are 'people'"),
         ("SELECT email FROM people", Guard.COLUMN, "hidden by rules of privacy"),
+        ("SELECT p.country FROM people p", Guard.COLUMN, "in 'p'; table 'cities' has it"),
+        (
+            "SELECT * FROM a JOIN (WITH a AS (SELECT 1) SELECT 1) q ON 1 = 1",
+            Guard.TABLE,
+            "'a'",
+        ),
         ("SELECT name FROM peoples", Guard.TABLE, "did you mean 'shop.people'"),
         ("SELECT name FROM other.people", Guard.TABLE, "'other.people'"),
         ("SELECT name FROM a.shop.people", Guard.TABLE, "without its database"),
@@ -134,13 +140,6 @@ def test_a_refusal_says_what_to_do(sql, guard, said):
 )
 def test_duckdb_may_try_casts(sql):
     assert checked(sql, TABLES, "duckdb", 10).sql == sql
-
-
-def test_a_name_of_with_is_known_from_there_on_alone():
-    with pytest.raises(SqlRefusedError) as caught:
-        checked("SELECT * FROM a JOIN (WITH a AS (SELECT 1) SELECT 1) q ON 1 = 1", TABLES,
-                "duckdb", 10)  # fmt: skip
-    assert caught.value.guard == Guard.TABLE
 
 
 def test_a_dialect_that_nobody_looked_through_is_refused():
@@ -191,11 +190,6 @@ def test_using_that_engines_may_take_otherwise_is_refused(tables, guard):
     with pytest.raises(SqlRefusedError) as caught:
         checked(f"SELECT x FROM {tables}", [AA, BB, CC], "postgres", 10)
     assert caught.value.guard == guard
-
-
-def test_of_a_column_that_is_elsewhere_it_is_told_where():
-    with pytest.raises(SqlRefusedError, match=r"no column 'country' in 'p'; table 'cities' has it"):
-        checked("SELECT p.country FROM people p", TABLES, "duckdb", 10)
 
 
 COMPUTED = {

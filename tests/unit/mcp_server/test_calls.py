@@ -83,21 +83,6 @@ def test_a_cancelled_call_keeps_nobody_waiting():
     with_client(desk, work)
 
 
-def test_calls_beyond_the_threads_wait():
-    desk = Desk()
-
-    async def work(client):
-        async with anyio.create_task_group() as group:
-            for _ in range(3 * MOST_CALLS):
-                group.start_soon(client.call_tool, "lineage", {"table": "waits"})
-            while desk.at_work < MOST_CALLS:
-                await anyio.sleep(0.01)
-            desk.go.set()
-
-    with_client(desk, work)
-    assert desk.most == MOST_CALLS
-
-
 def test_one_asker_leaves_threads_to_others():
     desk, arrived = Desk(), []
 

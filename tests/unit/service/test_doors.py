@@ -246,16 +246,6 @@ def test_an_empty_index_is_told(here):
     assert said == "nothing is indexed yet; run: pneuma-assets index"
 
 
-def test_contexts_of_tables_that_are_not_there(indexed):
-    for use, arguments in [
-        (lambda w: w.add_context("lake/rian", "n", "t"), ["add", "lake/rian", "n", "--text", "t"]),
-        (lambda w: w.remove_context("lake/rian", "n"), ["remove", "lake/rian", "n"]),
-        (lambda w: w.contexts("lake/rian"), ["list", "lake/rian"]),
-    ]:
-        said = {by_python(use), by_command_line("context", *arguments)}
-        assert said == {"unknown table 'lake/rian'; did you mean lake/rain, lake/new, lake/broken?"}
-
-
 def test_a_closed_workspace_opens_nothing_more(indexed):
     with open_workspace() as workspace:
         workspace.ask("rain")

@@ -119,14 +119,6 @@ def test_of_more_than_may_wait_the_rest_is_refused_at_once():
     assert asyncio.run(ask()) == [True] * 17
 
 
-def test_what_work_raises_is_raised():
-    async def ask():
-        await WorkPool("test", 1, 3_600.0, is_shared=False).run(lambda: 1 / 0)
-
-    with pytest.raises(ZeroDivisionError):
-        asyncio.run(ask())
-
-
 def test_one_asker_leaves_threads_and_places_to_others():
     ended = threading.Event()
 
