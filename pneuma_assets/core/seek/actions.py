@@ -7,9 +7,9 @@ a person alone decides (to agree, to accept, to keep, to export, to delete) is n
 import json
 import re
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.seek.changes import put, put_in, without
@@ -19,6 +19,8 @@ from pneuma_assets.core.seek.state import (
     Line,
     Name,
     Origin,
+    Part,
+    Premise,
     Query,
     Source,
     State,
@@ -26,9 +28,12 @@ from pneuma_assets.core.seek.state import (
     TableId,
     TargetColumn,
     TargetTable,
+    WantedColumn,
     check_state,
     read_state,
 )
+
+T = TypeVar("T")
 
 _MOST_WORDS = 600
 """Characters of what is told of an answer of the wrong form."""
@@ -38,18 +43,14 @@ class ShapeError(PneumaError):
     """What a model said is none of the forms that it was to answer in; the message says why."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Think(_Part):
+class Think(Part):
     """Reasons about what is known; nothing else happens."""
 
     action: Literal["think"]
     text: Line
 
 
-class Search(_Part):
+class Search(Part):
     """Retrieves tables, what people said before, or pages of the web."""
 
     action: Literal["search"]
@@ -57,51 +58,36 @@ class Search(_Part):
     where: Literal["tables", "knowledge", "web"] = "tables"
 
 
-class Look(_Part):
+class Look(Part):
     """Shows the columns of a table that was found, with their types and some of their values."""
 
     action: Literal["look"]
     table: TableId
 
 
-class Probe(_Part):
+class Probe(Part):
     """Runs a small query over sources, to see what is in them."""
 
     action: Literal["probe"]
     sql: Code
 
 
-class ColumnChange(_Part):
-    """A column of a target table."""
-
-    name: ColumnName
-    type: Literal["text", "integer", "number", "date", "timestamp", "boolean"] = "text"
-    description: Line = ""
-
-
-class TableChange(_Part):
+class TableChange(Part):
     """A target table, in the place of that of its name."""
 
     name: Name
     description: Line = ""
-    columns: Annotated[tuple[ColumnChange, ...], Field(min_length=1, max_length=200)]
+    columns: Annotated[tuple[WantedColumn, ...], Field(min_length=1, max_length=200)]
 
 
-class SourceChange(_Part):
+class SourceChange(Part):
     """A table that exists, by a name of the conversation; `of` are tables that were found."""
 
     name: Name
     of: Annotated[tuple[TableId, ...], Field(min_length=1, max_length=1_000)]
 
 
-class AssumptionChange(_Part):
-    """What is taken for granted; only a person confirms it."""
-
-    text: Line
-    kind: Literal["assumption", "proxy", "another subject"] = "assumption"
-
-
-class Change(_Part):
+class Change(Part):
     """Changes the state: what is named is put in, or in the place of what has its name."""
 
     action: Literal["change"]
@@ -109,25 +95,25 @@ class Change(_Part):
     sources: Annotated[tuple[SourceChange, ...], Field(max_length=100)] = ()
     tables: Annotated[tuple[TableChange, ...], Field(max_length=20)] = ()
     queries: Annotated[tuple[Query, ...], Field(max_length=20)] = ()
-    assumptions: Annotated[tuple[AssumptionChange, ...], Field(max_length=50)] | None = None
+    assumptions: Annotated[tuple[Premise, ...], Field(max_length=50)] | None = None
     questions: Annotated[tuple[Line, ...], Field(max_length=20)] | None = None
     remove: Annotated[tuple[Name, ...], Field(max_length=50)] = ()
 
 
-class Materialize(_Part):
+class Materialize(Part):
     """Makes the tables of T; `note` tells whoever writes the steps what to mind."""
 
     action: Literal["materialize"]
     note: Line = ""
 
 
-class Run(_Part):
+class Run(Part):
     """Runs the queries of Q over the tables that were made."""
 
     action: Literal["run"]
 
 
-class Say(_Part):
+class Say(Part):
     """Writes to the person, which ends the turn."""
 
     action: Literal["message"]
@@ -137,7 +123,7 @@ class Say(_Part):
 
 
 Action = Think | Search | Look | Probe | Change | Materialize | Run | Say
-_BY_NAME: Mapping[str, type[_Part]] = {
+_BY_NAME: Mapping[str, type[Part]] = {
     "think": Think,
     "search": Search,
     "look": Look,
@@ -151,14 +137,14 @@ NAMES = tuple(_BY_NAME)
 _ADAPTER: TypeAdapter[Action] = TypeAdapter(Annotated[Action, Field(discriminator="action")])
 
 
-class WrittenOrigins(_Part):
+class WrittenOrigins(Part):
     """Where the values of a column come from."""
 
     column: ColumnName
     origins: Annotated[tuple[Origin, ...], Field(max_length=20)]
 
 
-class Written(_Part):
+class Written(Part):
     """The steps by which one table is made, as the materializer's role writes them."""
 
     steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=50)]
@@ -177,12 +163,12 @@ def read_action(text: str, allowed: Collection[str] = NAMES) -> Action:
     if name not in allowed:
         shown = str(name)[:40]
         raise ShapeError(f"the action {shown!r} is none of: {', '.join(allowed)}")
-    return _checked(_ADAPTER, inner)  # type: ignore[no-any-return]
+    return _checked(_ADAPTER, inner)
 
 
 def read_written(text: str) -> Written:
     """Return the steps that a model's answer is; raises `ShapeError`."""
-    return _checked(TypeAdapter(Written), _json(text))  # type: ignore[no-any-return]
+    return _checked(TypeAdapter(Written), _json(text))
 
 
 def action_schema(allowed: Collection[str]) -> dict[str, Any]:
@@ -193,18 +179,20 @@ def action_schema(allowed: Collection[str]) -> dict[str, Any]:
         joined |= one
     schema = TypeAdapter(joined).json_schema()
     defined = schema.pop("$defs", {})
-    return _bound({
+    bound: dict[str, Any] = _bound({
         "type": "object",
         "properties": {"next": schema},
         "required": ["next"],
         "additionalProperties": False,
         "$defs": defined,
     })  # fmt: skip
+    return bound
 
 
 def written_schema() -> dict[str, Any]:
     """Return the JSON schema of the materializer's answer."""
-    return _bound(Written.model_json_schema())
+    bound: dict[str, Any] = _bound(Written.model_json_schema())
+    return bound
 
 
 _NOT_BOUND = frozenset(
@@ -214,18 +202,14 @@ _NOT_BOUND = frozenset(
 """What back ends refuse or turn into large grammars; `read_action` checks it all the same."""
 
 
-def _bound(schema: dict[str, Any]) -> dict[str, Any]:
-    return _plain(schema)  # type: ignore[no-any-return]
-
-
-def _plain(schema: Any, *, names: bool = False) -> Any:
+def _bound(schema: Any, *, names: bool = False) -> Any:
     """Return a schema without those; within `properties` the keys are names and all stay."""
     if isinstance(schema, list):
-        return [_plain(one) for one in schema]
+        return [_bound(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: _plain(value, names=not names and key in ("properties", "$defs"))
+        key: _bound(value, names=not names and key in ("properties", "$defs"))
         for key, value in schema.items()
         if names or key not in _NOT_BOUND
     }
@@ -247,7 +231,7 @@ def _json(text: str) -> dict[str, Any]:
     return found
 
 
-def _checked(adapter: TypeAdapter[Any], given: Any) -> Any:
+def _checked(adapter: TypeAdapter[T], given: Any) -> T:
     try:
         return adapter.validate_json(json.dumps(given))
     except (ValidationError, RecursionError) as error:

@@ -38,11 +38,13 @@ class StateInvalidError(PneumaError):
     """A state cannot be: every finding a line, with what to do."""
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
+    """What a state consists of, and what a model says: no keys but those that there are."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Origin(_Part):
+class Origin(Part):
     """Where a column's values come from: columns of a source, and what was done to them."""
 
     source: Name
@@ -50,16 +52,21 @@ class Origin(_Part):
     note: Line = ""
 
 
-class TargetColumn(_Part):
+class WantedColumn(Part):
     """A column that the need has; its type is one of those that people know."""
 
     name: ColumnName
     type: Literal["text", "integer", "number", "date", "timestamp", "boolean"] = "text"
     description: Line = ""
+
+
+class TargetColumn(WantedColumn):
+    """A column of a target table, with where its values come from."""
+
     origins: tuple[Origin, ...] = Field((), max_length=20)
 
 
-class Step(_Part):
+class Step(Part):
     """One act by which a table is made: an operator, what it reads, and what it calls its result.
 
     Attributes:
@@ -77,7 +84,7 @@ class Step(_Part):
     options: dict[str, Any] = {}
 
 
-class TargetTable(_Part):
+class TargetTable(Part):
     """A table of T: what it is to hold, and how it is made, if that is known."""
 
     name: Name
@@ -86,7 +93,7 @@ class TargetTable(_Part):
     steps: tuple[Step, ...] = Field((), max_length=50)
 
 
-class Query(_Part):
+class Query(Part):
     """A query of Q, over target tables alone."""
 
     name: Name
@@ -94,7 +101,7 @@ class Query(_Part):
     description: Line = ""
 
 
-class Source(_Part):
+class Source(Part):
     """A table that exists and is made use of, by the name that steps have for it.
 
     Attributes:
@@ -108,8 +115,8 @@ class Source(_Part):
     file: Annotated[str, StringConstraints(max_length=255)] = ""
 
 
-class Assumption(_Part):
-    """What is taken for granted, until the person says otherwise.
+class Premise(Part):
+    """What is taken for granted.
 
     A `proxy` stands for what is not there (imports by value for those by weight); data `about
     another subject` do not answer, however near they are.
@@ -117,6 +124,11 @@ class Assumption(_Part):
 
     text: Line
     kind: Literal["assumption", "proxy", "another subject"] = "assumption"
+
+
+class Assumption(Premise):
+    """A premise, until the person says otherwise; they alone confirm it."""
+
     confirmed: bool = False
 
 
@@ -140,7 +152,7 @@ _EXAMPLE: dict[str, Any] = {
 }
 
 
-class State(_Part):
+class State(Part):
     """(T, Q), and what stands beside it; every change is a new one."""
 
     model_config = ConfigDict(

@@ -1,13 +1,13 @@
 """Saves the tables of a conversation as a file, makes them again from it, and says what moved."""
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import TypeAdapter
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import QueryError
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.service.seek_tools import SeekTools
 
 _RESULTS = "results.json"
+_AS_JSON = TypeAdapter(list[QueryResult])
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,22 +138,13 @@ def _read(file: Path) -> pa.Table | None:
 
 
 def _read_results(file: Path) -> list[QueryResult]:
-    if not file.exists():
-        return []
-    return [
-        QueryResult(one["name"], tuple(one["columns"]), tuple(map(tuple, one["rows"])), one["more"])
-        for one in json.loads(file.read_text("utf-8"))
-    ]
+    return _AS_JSON.validate_json(file.read_bytes()) if file.exists() else []
 
 
-def _put(folder: Path, rows: Mapping[str, pa.Table], results: Iterable[QueryResult]) -> None:
+def _put(folder: Path, rows: Mapping[str, pa.Table], results: list[QueryResult]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in rows.items():
         with replacing(folder / f"{name}.parquet") as begun:
             pq.write_table(table, begun, compression="zstd")
-    said = [
-        {"name": one.name, "columns": one.columns, "rows": one.rows, "more": one.more}
-        for one in results
-    ]
     with replacing(folder / _RESULTS) as begun:
-        begun.write_text(json.dumps(said), "utf-8")
+        begun.write_bytes(_AS_JSON.dump_json(results, exclude={"__all__": {"findings"}}))
