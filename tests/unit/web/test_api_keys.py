@@ -7,7 +7,7 @@ import pytest
 
 from pneuma_assets.core.service.access_keys import create_key
 from pneuma_assets.core.service.state import open_store
-from pneuma_assets.web import authentication
+from pneuma_assets.web import key_ring
 from pneuma_assets.web.pages.page import go_back, own_path
 from tests.support.served_home import client_of, guarded_app, loaded_from
 
@@ -16,7 +16,7 @@ SEARCH = "/api/v1/search?q=rivers"
 
 @pytest.fixture
 def store(deployment, monkeypatch):
-    monkeypatch.setattr(authentication, "_FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(key_ring, "_FRESH_SECONDS", 0.0)
     with open_store(loaded_from(deployment), {}) as one:
         yield one
         for key in one.keys.all():
