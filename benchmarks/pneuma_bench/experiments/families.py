@@ -35,7 +35,6 @@ from pneuma_assets.core.relations.families import find_families, name_of_family
 from pneuma_assets.core.relations.part_names import meant, order_of
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.fields import spaced
-from pneuma_bench.experiments.copies import titled_tables
 from pneuma_bench.experiments.support.parted_tables import (
     HELD,
     JOINERS,
@@ -44,6 +43,8 @@ from pneuma_bench.experiments.support.parted_tables import (
     Named,
     Planted,
     plant,
+    read_lake,
+    read_set,
 )
 from pneuma_bench.lab import Lab
 from pneuma_bench.reading import read_tables
@@ -53,30 +54,6 @@ UNNAMED = ("fetaqa_dev", "tabfact_val")
 NOT_ONE_THING = frozenset({"sub_region_*_daily", "sub_region_*_weekly", "DAAG/cps*", "DAAG/psid*"})
 """Ends of the names of families in the sets as they are whose members are no parts of one thing."""
 Figures = dict[str, dict[str, list[float]]]
-Set = tuple[dict[str, Named], dict[str, str]]
-"""The tables of a set by their ids in its files; of those that a question needs one question."""
-
-
-def read_set(path: Path) -> Set:
-    """Return a set of a folder."""
-    tables, asked = {}, {}
-    for line in map(json.loads, path.read_text("utf-8").splitlines()):
-        place, _, name = line["id"].replace("/", "_").rpartition(".")
-        tables[line["id"]] = Named(f"s/{place}", name, (*line["columns"],), line["rows"])
-    queries = path.with_name(path.name.replace(".tables.", ".queries.")).read_text("utf-8")
-    for line in map(json.loads, queries.splitlines()):
-        asked |= dict.fromkeys(line["tables"], line["question"])
-    return tables, {one: asked[one] for one in asked if len(tables[one].columns) > 1}
-
-
-def read_lake(folder: Path) -> Set:
-    """Return the CSV files of a lake, asked for by their titles."""
-    tables, asked = {}, {}
-    for path, title, (header, *rows) in titled_tables(folder):
-        table_id = f"{path.parent.name}.{path.stem}"
-        tables[table_id] = Named(f"s/{path.parent.name}", path.stem, (*header,), rows[:200])
-        asked[table_id] = title
-    return tables, asked
 
 
 def families_of(tables: Sequence[Named]) -> dict[str, list[str]]:

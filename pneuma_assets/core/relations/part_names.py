@@ -109,17 +109,8 @@ _RANKED = re.compile(r"\b(?:level|tier|stage|phase|grade|step) $")
 class Told:
     """What tells a part from others in the parts of a name, joined by blanks, and where it stands.
 
-    Attributes:
-        start: Where it begins.
-        end: Where it ends.
-        text: What stands there.
-        year: Four digits.
-        month: From 1; of a quarter or half of a year the first one, of a week its number; 0
-            without any.
-        day: Of the month.
-        part: Of the year: `q3`, `h1`, `w7`.
-        region: A code or a name.
-        number: What is none of these; not of a date.
+    The month of a quarter or half of a year is its first, of a week its number; of what is not told
+    there is 0, or nothing. `part` is that of a year: `q3`, `h1`, `w7`.
     """
 
     start: int
@@ -150,16 +141,12 @@ def _told(text: str) -> list[Told]:
     told: list[Told] = []
     for one in map(_read, _TOLD_BY.finditer(text)):
         last = told[-1] if told else None
-        if last and last.text == last.year and one.text in _next(last.year):  # 2019_20, a season
+        following = str(int(last.year) + 1) if last and last.text == last.year else ""
+        if last and following and one.text in {following, following[2:]}:  # 2019_20, a season
             told[-1] = replace(last, end=one.end, text=text[last.start : one.end])
         else:
             told.append(one)
     return told
-
-
-def _next(year: str) -> tuple[str, str]:
-    following = str(int(year) + 1)
-    return following, following[2:]
 
 
 def _read(found: re.Match[str]) -> Told:

@@ -4,11 +4,15 @@ That is how names come to be; the rules by which families are found are others, 
 regions. `HELD` are writings that nobody looked at while those rules were mended.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from pathlib import Path
 from random import Random
+
+from pneuma_bench.experiments.copies import titled_tables
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _STATES = """ca:California tx:Texas ny:New_York fl:Florida il:Illinois wa:Washington oh:Ohio
@@ -217,3 +221,29 @@ def plant(whole: Named, way: str, writing: Writing) -> Planted:
     others = [Named(whole.place, one, whole.columns, whole.rows) for one in names]
     is_dated = bool(made[0].said) and any(map(str.isdigit, made[0].written))
     return Planted(whole, (way, position, style), parts, others, is_dated)
+
+
+Set = tuple[dict[str, Named], dict[str, str]]
+"""The tables of a set by their ids in its files; of those that a question needs one question."""
+
+
+def read_set(path: Path) -> Set:
+    """Return a set of a folder."""
+    tables, asked = {}, {}
+    for line in map(json.loads, path.read_text("utf-8").splitlines()):
+        place, _, name = line["id"].replace("/", "_").rpartition(".")
+        tables[line["id"]] = Named(f"s/{place}", name, (*line["columns"],), line["rows"])
+    queries = path.with_name(path.name.replace(".tables.", ".queries.")).read_text("utf-8")
+    for line in map(json.loads, queries.splitlines()):
+        asked |= dict.fromkeys(line["tables"], line["question"])
+    return tables, {one: asked[one] for one in asked if len(tables[one].columns) > 1}
+
+
+def read_lake(folder: Path) -> Set:
+    """Return the CSV files of a lake, asked for by their titles."""
+    tables, asked = {}, {}
+    for path, title, (header, *rows) in titled_tables(folder):
+        table_id = f"{path.parent.name}.{path.stem}"
+        tables[table_id] = Named(f"s/{path.parent.name}", path.stem, (*header,), rows[:200])
+        asked[table_id] = title
+    return tables, asked
