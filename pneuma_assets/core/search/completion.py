@@ -16,11 +16,12 @@ import numpy.typing as npt
 
 from pneuma_assets.core.search.signals import RankedTable, place_of
 from pneuma_assets.core.tables import TableFacts
-from pneuma_assets.core.terms.fields import Field, name_parts
+from pneuma_assets.core.terms.fields import Field
 
 JOINED, ALIKE = 0.20, 0.30
-"""What a join with a chosen table adds of that one's score, and what a chosen table that says the
-same takes of a table's own; chosen with whole sets of questions left out (docs/measurements.md)."""
+"""What a join with a chosen table adds of that one's score, and what a chosen table of the same
+schema or folder that says the same takes of a table's own; chosen with whole sets of questions left
+out (docs/measurements.md)."""
 NAMED, SAID = 0.20, 0.40
 """Of the best score, what the table gets whose own name, and whose names in all, say the most of
 the question, others in proportion; chosen likewise."""
@@ -31,8 +32,6 @@ AMONG = 50
 """Tables of which the order is looked at, the best ones."""
 PLACED = 20
 """Tables that are chosen; those behind them keep their order."""
-_NAMES_ALIKE = 0.5
-"""Share of the words of the shorter name that two tables that may say the same have in common."""
 
 Shares = npt.NDArray[np.float64]
 
@@ -50,7 +49,7 @@ def complete(ranked: Sequence[RankedTable], facts: Mapping[str, TableFacts]) -> 
     near = _joined([one.table_id for one in among], facts)
     if not near.any():
         return list(ranked)
-    said, named = _said(among), [(place_of(i), _words(i)) for i in (t.table_id for t in among)]
+    said, places = _said(among), np.array([place_of(one.table_id) for one in among])
     scores = np.array([one.score for one in among])
     worth = scores + scores.max() * _by_names(among, said) - _of(among, Field.ROWS)
     gained, lost = np.zeros(len(among)), np.zeros(len(among))
@@ -62,8 +61,8 @@ def complete(ranked: Sequence[RankedTable], facts: Mapping[str, TableFacts]) -> 
         left[at] = False
         chosen.append(at)
         gained = np.maximum(gained, JOINED * scores[at] * near[at])
-        like = np.array([_are_named_alike(named[at], other) for other in named])
-        lost = np.maximum(lost, ALIKE * scores * like * _alike(said[at], said))
+        like = (places == places[at]) * _alike(said[at], said)
+        lost = np.maximum(lost, ALIKE * scores * like)
     order = [*chosen, *np.flatnonzero(left).tolist()]
     return [*(among[at] for at in order), *ranked[AMONG:]]
 
@@ -106,15 +105,3 @@ def _alike(one: Shares, others: Shares) -> Shares:
     both, either = np.minimum(one, others).sum(axis=1), np.maximum(one, others).sum(axis=1)
     share: Shares = np.divide(both, either, out=np.zeros(len(others)), where=either > 0)
     return share
-
-
-def _are_named_alike(one: tuple[str, set[str]], other: tuple[str, set[str]]) -> bool:
-    """Tell whether two tables lie in one schema and share words of their names."""
-    (place, mine), (elsewhere, theirs) = one, other
-    if place != elsewhere:
-        return False
-    return len(mine & theirs) >= _NAMES_ALIKE * max(1, min(len(mine), len(theirs)))
-
-
-def _words(table_id: str) -> set[str]:
-    return {*name_parts(table_id.rpartition("/")[2])}
