@@ -49,7 +49,7 @@ MAX_FILTERED = 10_000
 MAX_VALUES = 1_000
 """Values that one call looks up."""
 
-MOST_HOLDERS = 3
+MOST_HOLDERS = 4
 """Tables that may hold a word for it to tell them from all others."""
 
 _CHARACTERS = 1_000
@@ -176,7 +176,8 @@ class SideHits:
         fields: The best tables of each field in which any has a term of the question; ties are
             broken by table id, ascending.
         holders: Of each word sought that one to `MOST_HOLDERS` tables hold, all of them, ascending;
-            a table holds what stands in its names, its rows or any of its blocks.
+            a table holds what stands in its names, its rows or any of its blocks, and a word of
+            several parts not by blocks that are `silent`.
     """
 
     lexical: Sequence[Hit] = ()

@@ -98,16 +98,15 @@ def _is_telling(match: re.Match[str], question: str) -> bool:
 
 
 SIGNS: Mapping[str, float] = {
-    "said": 3.53,
-    "said together": 0.53,
-    "meaning": 6.56,
-    "names": 1.31,
+    "said": 3.89,
+    "meaning": 6.68,
+    "names": 1.35,
 }
 """What each of `signs_of` adds to the log odds that a table answers. A logistic regression over
 six sets of tables and questions that count alike, half of each answerable:
 `experiments.confidence` of the benchmarks fits it, docs/measurements.md has the figures."""
 
-INTERCEPT = -4.56
+INTERCEPT = -4.39
 
 SHARE_AHEAD, SHARE_INTERCEPT = 10.04, -0.63
 """The log odds that it is this table, if any: by how far its score is ahead of all others."""
@@ -129,19 +128,16 @@ def signs_of(
         contenders: The best tables, best first.
 
     Returns:
-        `said`: how much of the question the first table says (`share_said`); `said together`: the
-        share of its words that any of them says; `meaning`: the cosine of the nearest block of any;
-        `names`: the first table's raw score in names, by a word of the question.
+        `said`: how much of the question the first table says (`share_said`); `meaning`: the cosine
+        of the nearest block of any; `names`: the first table's raw score in names, by a word of the
+        question.
     """
     if not contenders:
         return dict.fromkeys(SIGNS, 0.0)
-    many = max(1, len(words))
-    together = frozenset().union(*(one.said for one in contenders))
     return {
         "said": share_said(words, contenders),
-        "said together": len(together & words.keys()) / many,
         "meaning": max(one.cosine for one in contenders),
-        "names": contenders[0].names / many,
+        "names": contenders[0].names / max(1, len(words)),
     }
 
 

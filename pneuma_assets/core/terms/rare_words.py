@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from pneuma_assets.core.terms.fields import Field, cell_term, name_parts
 from pneuma_assets.core.terms.name_terms import names_with
@@ -13,15 +14,14 @@ MOST_SOUGHT = 32
 """Words of a question that are looked up, the first ones."""
 
 _SHORTEST = 3
-_IDENTIFIER = re.compile(
-    r"(?<![\w-])(?:[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+"
-    r"|(?=[\w-]*\d|[A-Z]-|\w+-[A-Z](?!\w))[A-Za-z0-9]+(?:-[A-Za-z0-9]+)+)(?![\w-])"
-)
-"""`hire_date`; `F-16` and `H-Block`, but not words such as one-way."""
+_IDENTIFIER = re.compile(r"(?<![\w'-])[A-Za-z0-9]+(?:(?:_+|[-'])[A-Za-z0-9]+)+(?![\w'-])")
+"""`hire_date`, `F-16`, `O'Hare`; of words such as one-way, `_is_identifier` wants a rare part."""
+_PARTS = re.compile("[-']")
 _NAME = re.compile(r"(?<!\w)(?=([A-Z]\w+ [A-Z]\w+))")
 
 Place = tuple[Field | None, str]
-"""A field of evidence, or None for the blocks, and a term that is looked up there."""
+"""A field of evidence, or None for the blocks, and what one entry or block there has: a term, or
+all of several that are joined by spaces."""
 
 
 def sought_words(question: str, analyzer: Analyzer) -> tuple[str, ...]:
@@ -30,9 +30,10 @@ def sought_words(question: str, analyzer: Analyzer) -> tuple[str, ...]:
     A name is two words that are capitalised. Of another language than English it is not known which
     words are common, so only those with a digit or an underscore are sought.
     """
-    found: dict[str, None] = dict.fromkeys(_IDENTIFIER.findall(question))
+    text = FOLDED.prepare(question)
+    found: dict[str, None] = dict.fromkeys(filter(_is_identifier, _IDENTIFIER.findall(text)))
     english = analyzer.name == ENGLISH.name
-    for word in words_of(FOLDED.prepare(question)):
+    for word in words_of(text):
         if english or any(map(str.isdigit, word)):
             found |= dict.fromkeys(_telling(word))
     kept: dict[str, str] = {}  # a word in two spellings is one
@@ -42,17 +43,31 @@ def sought_words(question: str, analyzer: Analyzer) -> tuple[str, ...]:
 
 
 def places_of(word: str, analyzer: Analyzer) -> list[Place]:
-    """Return where a word is looked for: a table that has one of these terms holds the word."""
-    parts, terms = name_parts(word), analyzer.question_terms(word)
-    if len(terms) == 1 and (len(parts) == 1 or terms[0].isdigit()):
-        return [(place, term) for term in terms for place in (Field.NAMES, Field.VALUES, None)]
-    said = analyzer.terms(word)
-    pair: list[Place] = [(Field.PAIRS, "_".join(said))] if len(said) == 2 else []
+    """Return where a word is looked for: a table that has one of these holds the word.
+
+    An identifier is a whole name, or its parts stand side by side in cells; in a document, which
+    has no pairs of words, they stand anywhere, but single letters and digits do so by chance.
+    """
+    parts, terms, said = name_parts(word), analyzer.question_terms(word), analyzer.terms(word)
+    stems: list[Place] = [(at, terms[-1]) for at in (Field.NAMES, Field.VALUES, None) if terms]
+    if len(terms) == 1 and (len(parts) == 1 or all(map(str.isdigit, parts))):
+        return stems
+    pairs = " ".join(map("_".join, pairwise(said)))
+    places: list[Place] = [(Field.PAIRS, pairs)] if pairs else []
     if " " in word:
-        return pair
-    cell = cell_term(word)
-    whole: list[Place] = [(Field.CELLS, cell)] if cell else []
-    return [*((Field.GRAMS, name) for name in names_with(parts)), *whole, *pair]
+        return places
+    if pairs and min(map(len, said)) > 1:
+        places.append((None, " ".join(said)))
+    if word.isalnum() and sum(map(str.isalpha, parts)) > 1:
+        places += stems  # its last term is the whole word
+    if cell := cell_term(word):
+        places.append((Field.CELLS, cell))
+    names = (name for name in names_with(parts) if "=" in name or "_" not in word)
+    return [*places, *((Field.GRAMS, name) for name in names)]
+
+
+def _is_identifier(text: str) -> bool:
+    return "_" in text or not all(map(is_common, _PARTS.split(text)))
 
 
 def _telling(word: str) -> Iterator[str]:

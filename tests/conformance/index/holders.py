@@ -45,13 +45,21 @@ class HoldersConformance(Conformance):
             "s/table": TableTerms(names=("hire_date",)),
             "s/cell": of_rows("hire_date"),
             "s/apart": of_rows("date", "hire"),
-            "s/code": of_rows("the F16 jet"),
+            "s/code": of_rows("the F16 jet of Mt McKinley"),
         }
-        index.replace_tables({t: TableContents(NO_BLOCKS, one) for t, one in evidence.items()})
-        assert self.holders(index, "hire_date", "f16", "f17") == {
+        told = TableContents(self.embedded("s/told", "an athlete of the tri-cities"))
+        lake = {t: TableContents(NO_BLOCKS, one) for t, one in evidence.items()}
+        index.replace_tables(lake | {"s/told": told})
+        words = "hire_date", "f16", "f17", "Mt McKinley", "McKinley Mt", "tri-athlete"
+        assert self.holders(index, *words) == {
             "hire_date": ["s/cell", "s/column", "s/table"],
             "f16": ["s/code"],
+            "Mt McKinley": ["s/code"],
+            "tri-athlete": ["s/told"],
         }
+        silent = (told.blocks[0].block.kind,)
+        query = IndexQuery(None, None, silent=silent, sought=("tri-athlete", "athlete"))
+        assert index.search([query], 5)[0].holders == {"athlete": ["s/told"]}
 
     def test_filters(self, index):
         tables = {t: self.told(t, "", "zyx", "qwv") for t in ("a/x", "a/y", "b/x", "b/y")}

@@ -74,10 +74,9 @@ def test_what_is_said_counts_by_its_rarity(first, behind, least, most):
     assert least <= signs_of(WORDS, found)["said"] <= most
 
 
-def test_the_best_tables_are_looked_at_together_and_names_by_the_word():
+def test_the_nearest_of_all_tables_counts_and_names_by_the_word():
     found = [contender("ships", 0.2, 8.0), contender("herring", 0.6, 9.0)]
     signs = signs_of(WORDS, found)
-    assert signs["said together"] == 2 / len(WORDS)
     assert signs["meaning"] == 0.6
     assert signs["names"] == 8.0 / len(WORDS)
 

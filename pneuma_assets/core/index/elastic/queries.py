@@ -165,14 +165,21 @@ def holding(
     }
 
 
-def of_holders(places: Sequence[Place], blocks: Filters, tables: Filters, most: int) -> Search:
-    """Return the search for up to `most` tables with any of these terms."""
+def of_holders(
+    places: Sequence[Place],
+    blocks: Filters,
+    tables: Filters,
+    most: int,
+    silent: Sequence[DocumentKind],
+) -> Search:
+    """Return the search for up to `most` tables with any of these; `silent` as in `Question`."""
+    told = [*blocks, *kinds_but(silent)]
     clauses = [
         filtered(
-            {"term": {TERMS if field is None else field.value: token(term)}},
-            *(blocks if field is None else tables),
+            *({"term": {field or TERMS: token(one)}} for one in terms.split(" ")),
+            *(tables if field else told if " " in terms else blocks),
         )
-        for field, term in places
+        for field, terms in places
     ]
     return {
         "query": any_of(clauses),

@@ -320,7 +320,8 @@ class Searcher:
                 made[Field.HEADERS] = holding(Field.HEADERS, [*question.headers], tables, size)
             return made
         for word, places in question.sought.items():
-            made[_HOLDERS + word] = of_holders(places, blocks, tables, MOST_HOLDERS + 1)
+            most = MOST_HOLDERS + 1
+            made[_HOLDERS + word] = of_holders(places, blocks, tables, most, question.silent)
         return made
 
     def _of_tables(self, asked: Asked, opened: Opened) -> Searches:

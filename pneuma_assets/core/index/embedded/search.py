@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from heapq import nsmallest
 from typing import Any
 
@@ -27,7 +27,6 @@ from pneuma_assets.core.index.embedded.rows import from_blob, table_key, to_blob
 from pneuma_assets.core.index.embedded.snapshot import Arrays, Snapshot
 from pneuma_assets.core.tables import Block, DocumentKind, Vector
 from pneuma_assets.core.terms.fields import Field
-from pneuma_assets.core.terms.rare_words import Place
 
 Mask = npt.NDArray[np.bool_]
 Scores = npt.NDArray[np.float32]
@@ -67,7 +66,7 @@ class View:
                 words,
                 [] if one.vector is None else next(nearest),
                 self._best_tables(one.fields, limit),
-                self._holders(one.sought),
+                self._holders(one),
             )
             for one, words in zip(questions, hits, strict=False)
         ]
@@ -102,15 +101,16 @@ class View:
             for family in families
         }
 
-    def _holders(self, sought: Mapping[str, Sequence[Place]]) -> dict[str, list[str]]:
-        """Return of each word that at most `MOST_HOLDERS` tables hold all of these."""
+    def _holders(self, question: Question) -> dict[str, list[str]]:
+        """Return of each word sought that at most `MOST_HOLDERS` tables hold all of these."""
         asked: dict[Field | None, list[tuple[str, str]]] = {}
-        for word, places in sought.items():
+        for word, places in question.sought.items():
             for field, term in places:
                 asked.setdefault(field, []).append((word, term))
-        found: dict[str, set[int]] = {word: set() for word in sought}
+        found: dict[str, set[int]] = {word: set() for word in question.sought}
         for field, pairs in asked.items():
-            for place, tables in self._tables_with(field, [term for _, term in pairs]):
+            terms = [term for _, term in pairs]
+            for place, tables in self._tables_with(field, terms, question.silent):
                 found[pairs[place][0]].update(np.unique(tables)[: MOST_HOLDERS + 1].tolist())
         ids = self.snapshot.table_ids
         return {
@@ -120,16 +120,28 @@ class View:
         }
 
     def _tables_with(
-        self, field: Field | None, terms: Sequence[str]
+        self, field: Field | None, terms: Sequence[str], silent: Sequence[DocumentKind] = ()
     ) -> Iterator[tuple[int, npt.NDArray[np.int32]]]:
-        """Yield the places of those terms that occur in a field, or in blocks, and their tables."""
+        """Yield the places of those terms that occur in a field, or in blocks, and their tables.
+
+        Several terms that are joined by spaces occur in one entry, or in one block not `silent`.
+        """
         postings, owners = self.snapshot.postings, self.snapshot.blocks["table"]
         if field is not None:
             postings, owners = (one := self.snapshot.entries[field]).postings, one.owners
-        keys = np.fromiter(map(term_key, terms), np.uint64, len(terms))
+        asked = [one for some in terms for one in some.split(" ")]
+        keys = np.fromiter(map(term_key, asked), np.uint64, len(asked))
         for part in postings:
-            for place, (rows, _) in part.find(keys).items():
-                tables = owners[rows if field is not None else rows[self._blocks[rows]]]
+            found, last = part.find(keys), 0
+            for place, some in enumerate(terms):
+                first, last = last, last + 1 + some.count(" ")
+                if not all(map(found.__contains__, range(first, last))):
+                    continue
+                rows = reduce(np.intersect1d, (found[number][0] for number in range(first, last)))
+                if field is None:
+                    rows = rows[self._blocks[rows]]
+                    rows = rows[~self._of_kinds(silent)[rows]] if last > first + 1 else rows
+                tables = owners[rows]
                 yield place, tables[self._tables[tables]]
 
     def kinds(self) -> frozenset[DocumentKind]:
