@@ -84,8 +84,10 @@ class PlainBert:
     def _weights(self) -> Mapping[str, Vector]:
         from safetensors.numpy import load_file
 
-        tensors = load_file(self._folder / _WEIGHTS).items()
-        return {name.removeprefix("bert."): tensor.astype(np.float32) for name, tensor in tensors}
+        return {
+            name.removeprefix("bert."): tensor.astype(np.float32, copy=False)
+            for name, tensor in load_file(self._folder / _WEIGHTS).items()
+        }
 
     def _encode(self, texts: Sequence[Sequence[int]]) -> Iterator[Vector]:
         ends = np.cumsum([len(ids) for ids in texts])
