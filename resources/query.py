@@ -9,8 +9,6 @@ import dagster as dg
 from pydantic import PrivateAttr
 
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
-from pneuma_assets.core.search.groups import GroupResult
-from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TAU, TableResult
 from pneuma_assets.core.service.session import QuerySession
 from pneuma_assets.core.service.status import check_answerable
@@ -19,6 +17,8 @@ from pneuma_assets.resources.models import EncoderResource
 
 if TYPE_CHECKING:
     from pneuma_assets.core.answers.results import CellAnswer
+    from pneuma_assets.core.search.groups import GroupResult
+    from pneuma_assets.core.search.query import QueryEngine
 
 _OPENING = threading.RLock()
 """Lets one of several threads open what all ask; a resource is copied, which no lock can be."""
@@ -37,7 +37,7 @@ class QueryResource(DeploymentPart):
         if session is not None:
             session.close()
 
-    def engine(self) -> QueryEngine:
+    def engine(self) -> "QueryEngine":
         """Return what answers questions, over the index as it is now.
 
         It stays with the encoder that built that one; `ask` follows to another encoder's.
@@ -56,7 +56,7 @@ class QueryResource(DeploymentPart):
 
     def find_groups(
         self, question: str, *, k: int | None = None, where: IndexFilter = NO_FILTER
-    ) -> Sequence[GroupResult]:
+    ) -> "Sequence[GroupResult]":
         """Return up to `k` sets of tables that may answer together, and how they are joined."""
         return self._opened().engine.ask(
             lambda engine: engine.find_groups(question, k=k, where=where)

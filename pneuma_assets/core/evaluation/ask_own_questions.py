@@ -9,14 +9,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import comb, fsum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pneuma_assets.core.evaluation.generate import VALUE
-from pneuma_assets.core.evaluation.table_contents import Known, known_tables
-from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.questions import Measurement, MinedQuestion
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.evaluation.table_contents import Known
+    from pneuma_assets.core.index.base import SearchIndex
+    from pneuma_assets.core.search.query import QueryEngine
 
 DEPTH = 10
 """Tables looked at for the right one."""
@@ -235,7 +236,7 @@ class Found:
 
 
 def ask_mined(
-    engine: QueryEngine,
+    engine: "QueryEngine",
     questions: Sequence[MinedQuestion],
     arrivals: Mapping[str, int] | None = None,
 ) -> Found:
@@ -270,13 +271,15 @@ def ask_mined(
 
 
 def outlived(
-    store: Store, index: SearchIndex, questions: Sequence[MinedQuestion]
+    store: Store, index: "SearchIndex", questions: Sequence[MinedQuestion]
 ) -> Iterator[MinedQuestion]:
     """Yield the questions that their tables do not answer any more: other rows are in them now.
 
     Only of tables that were read anew since: what another option loses is a loss. A table that the
     index has lost is one, too.
     """
+    from pneuma_assets.core.evaluation.table_contents import known_tables
+
     versions = store.questions.versions([one.table_id for one in questions])
     suspect = [one for one in questions if versions.get(one.table_id) not in (None, one.version)]
     ids = list(dict.fromkeys(one.table_id for one in suspect))
@@ -287,7 +290,9 @@ def outlived(
             yield one
 
 
-def _is_answered(one: MinedQuestion, known: Known) -> bool:
+def _is_answered(one: MinedQuestion, known: "Known") -> bool:
+    from pneuma_assets.core.evaluation.generate import VALUE
+
     if one.kind == VALUE and not known.rows:  # nothing is kept of rows: nobody can tell
         return True
     return known.has(one.made["needs"])

@@ -8,21 +8,15 @@ could mean several tables, it means none.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-
-from sqlglot import exp
-from sqlglot.dialects import Dialect
-from sqlglot.dialects.dialect import NormalizationStrategy
-from sqlglot.errors import SqlglotError
+from typing import TYPE_CHECKING
 
 from pneuma_assets.core.tables import source_of
 
+if TYPE_CHECKING:
+    from sqlglot.dialects import Dialect
+
 MOST_PARTS = 4
 """Of a name: a linked server, a database, a schema, a table."""
-
-_ANY_CASE = {
-    NormalizationStrategy.CASE_INSENSITIVE,
-    NormalizationStrategy.CASE_INSENSITIVE_UPPERCASE,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +55,8 @@ def folded(part: str, dialect: str, *, quoted: bool = True) -> str:
     rules = _rules(dialect)
     if rules is None:
         return part.lower()
+    from sqlglot import exp  # a run that meets no SQL does not load it
+
     identifier = rules.normalize_identifier(exp.to_identifier(part, quoted=quoted))
     return str(identifier.this)
 
@@ -68,12 +64,15 @@ def folded(part: str, dialect: str, *, quoted: bool = True) -> str:
 def any_case(dialect: str) -> bool:
     """Tell whether an engine finds a table whatever capitals its name is written in."""
     rules = _rules(dialect)
-    return rules is None or rules.normalization_strategy in _ANY_CASE
+    return rules is None or rules.normalization_strategy.name.startswith("CASE_INSENSITIVE")
 
 
 @lru_cache(maxsize=100)
-def _rules(dialect: str) -> Dialect | None:
+def _rules(dialect: str) -> "Dialect | None":
     """Return an engine's dialect; None where its name is unknown, which takes long to find out."""
+    from sqlglot.dialects import Dialect
+    from sqlglot.errors import SqlglotError
+
     try:
         return Dialect.get_or_raise(dialect)
     except (SqlglotError, ValueError):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pneuma_assets.core.config.small_sections import LineageConfig
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.lineage.dbt import read_dbt
 from pneuma_assets.core.lineage.edges import EdgeKind
 from pneuma_assets.core.lineage.external import ExternalMetadata
 from pneuma_assets.core.lineage.openlineage import MOST_EVENTS, read_events
@@ -65,6 +64,8 @@ def external_files(config: LineageConfig) -> Iterator[ExternalFile]:
 
 def _dbt(manifest: Path, catalog: Path) -> Callable[[], ExternalMetadata]:
     def read() -> ExternalMetadata:
+        from pneuma_assets.core.lineage.dbt import read_dbt
+
         found = read_dbt(_json(manifest), _json(catalog) if catalog.is_file() else None)
         if found.problems:
             raise ValueError(found.problems[0])

@@ -9,6 +9,7 @@ import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,8 +34,6 @@ from pneuma_assets.core.lineage.names import (
     columns_by_name,
     spelled,
 )
-from pneuma_assets.core.lineage.query_joins import Join
-from pneuma_assets.core.lineage.view_sql import ViewLineage, read_view
 from pneuma_assets.core.pipeline.dagster_graphql import origin_of_webserver
 from pneuma_assets.core.pipeline.external_files import ExternalFile, external_files, refused
 from pneuma_assets.core.pipeline.lineage_texts import lineage_texts
@@ -56,6 +55,10 @@ from pneuma_assets.core.tables import (
     source_of,
 )
 from pneuma_assets.core.text.safe import one_line
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.lineage.query_joins import Join
+    from pneuma_assets.core.lineage.view_sql import ViewLineage
 
 logger = logging.getLogger(__name__)
 
@@ -185,8 +188,9 @@ class TableCatalog:
         used = tuple(dict.fromkeys(names))
         return Origin(name, self.digest(one, used), used, tuple(edges), joins=tuple(joins))
 
-    def read_query(self, definition: Definition, meant: Meant) -> ViewLineage:
+    def read_query(self, definition: Definition, meant: Meant) -> "ViewLineage":
         """Return what a query reads; `meant` returns the table that a name in it means."""
+        from pneuma_assets.core.lineage.view_sql import read_view  # loads sqlglot
 
         def columns_of(name: TableName) -> list[str] | None:
             found = meant(name)
@@ -195,7 +199,7 @@ class TableCatalog:
         return read_view(definition, columns_of)
 
     def _view_edges(
-        self, one: Declared, dialect: str, read: ViewLineage, meant: Meant
+        self, one: Declared, dialect: str, read: "ViewLineage", meant: Meant
     ) -> list[Edge]:
         tables = {name: meant(name) for name in read.tables}
         pairs: dict[tuple[str, str], set[tuple[str, str]]] = {
@@ -217,7 +221,7 @@ class TableCatalog:
         same = (name for name in self.columns(table_id) if column_key(name, dialect) == key)
         return next(same, key)
 
-    def joins(self, joins: Iterable[Join], dialect: str, meant: Meant) -> list[JoinEdge]:
+    def joins(self, joins: "Iterable[Join]", dialect: str, meant: Meant) -> list[JoinEdge]:
         """Return the joins of a query whose two tables are known, each once, by shown columns.
 
         A query does not say which side refers to which: the one with the key is referred to, the
