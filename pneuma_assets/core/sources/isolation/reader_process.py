@@ -52,6 +52,7 @@ class _Parent(Connection):
 
 def main() -> None:
     """Answer requests until the pipe ends."""
+    _leave_pandas()
     orphaned = partial(_end_with, os.getppid(), sys.argv[2])
     threading.Thread(target=orphaned, daemon=True).start()
     parent = _Parent(int(sys.argv[1]))
@@ -78,6 +79,19 @@ def main() -> None:
             source = open_private(config, environ)
         has_read = True
         _answer(parent, source, method, arguments, most)
+
+
+def _leave_pandas() -> None:
+    """Let Arrow look once for pandas in vain: it would load it, in half a second, and not use it.
+
+    Drivers may still load it.
+    """
+    if "pandas" not in sys.modules:
+        sys.modules["pandas"] = None  # type: ignore[assignment]
+        for _ in range(2):  # its part in Cython looks, and then its part in C++
+            with suppress(AttributeError, ImportError):
+                pa.array([""])
+        del sys.modules["pandas"]
 
 
 def _answer(
