@@ -165,6 +165,7 @@ class StateReader(Closing):
 
     def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str]) -> None:
         self._loaded, self._kept = loaded, KeptStore(loaded, environ)
+        self._asked = False
 
     def answers(self, question: "Callable[[Usage], T]", nothing: T) -> T:
         """Return what reading answers that people gave comes to; `nothing` without a state.
@@ -172,7 +173,8 @@ class StateReader(Closing):
         Raises:
             StateError: The state cannot be opened or read.
         """
-        if not self._kept.is_open and _nobody_answered(self._loaded):
+        first, self._asked = not self._asked, True  # for one question it is not worth opening
+        if first and not self._kept.is_open and _nobody_answered(self._loaded):
             return nothing
         return self.read(lambda store: question(store.usage), nothing)
 
