@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,6 @@ TermKeys = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 Scores = npt.NDArray[np.float64]
-_NO_ROWS, _NO_COUNTS = np.empty(0, np.int32), np.empty(0, np.uint16)
 
 _EXACT_BELOW = 24
 _KEPT_BITS = 4
@@ -136,31 +136,24 @@ class Bm25:
 
     def score(self, terms: Sequence[str]) -> Scores:
         """Return each row's score for a question's terms, shape (rows,); 0 where none occurs."""
-        scores = np.zeros(len(self._alive))
         counted = Counter(terms)
         keys = np.fromiter(map(term_key, counted), np.uint64, len(counted))
-        found = [part.find(keys) for part in self._postings]
-        for place, repeated in enumerate(counted.values()):
-            rows, counts = self._living([part[place] for part in found if place in part])
-            if len(rows):
-                rarity = np.log1p((self._blocks - len(rows) + 0.5) / (len(rows) + 0.5))
-                frequency = counts.astype(np.float64)
-                frequency /= frequency + self._saturation[rows]
-                scores[rows] += repeated * rarity * frequency  # a row occurs once, so += adds up
-        return scores
-
-    def _living(self, found: Sequence[tuple[Rows, Counts]]) -> tuple[Rows, Counts]:
-        """Return the living rows among those that the segments have of a term."""
+        found = [(at, *one) for part in self._postings for at, one in part.find(keys).items()]
+        found.sort(key=itemgetter(0))  # so that a score is added up in the order of the terms
         if not found:
-            return _NO_ROWS, _NO_COUNTS
-        rows, counts = found[0]
-        if len(found) > 1:
-            rows = np.concatenate([rows for rows, _ in found])
-            counts = np.concatenate([counts for _, counts in found])
-        if self._all_alive:
-            return rows, counts
-        living = self._alive[rows]
-        return rows[living], counts[living]
+            return np.zeros(len(self._alive))
+        places, every_row, every_count = zip(*found, strict=True)
+        of_term = np.repeat(places, [*map(len, every_row)])
+        rows, counts = np.concatenate(every_row), np.concatenate(every_count)
+        if not self._all_alive:
+            living = self._alive[rows]
+            of_term, rows, counts = of_term[living], rows[living], counts[living]
+        having = np.bincount(of_term, minlength=len(keys))
+        rarity = np.log1p((self._blocks - having + 0.5) / (having + 0.5))
+        worth = np.fromiter(counted.values(), np.float64, len(keys)) * rarity
+        frequency = counts.astype(np.float64)
+        frequency /= frequency + self._saturation[rows]
+        return np.bincount(rows, worth[of_term] * frequency, len(self._alive))
 
 
 def merged(

@@ -4,7 +4,6 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from heapq import nsmallest
 from typing import Any
 
 import numpy as np
@@ -245,9 +244,9 @@ class View:
             scores = self._field_scores(name, terms)[0]
             places = np.flatnonzero(self._tables & (scores > 0))
             places = places[_highest(scores[places], limit)]
-            found = zip(places.tolist(), scores[places].tolist(), strict=True)
-            best = nsmallest(limit, ((-score, ids[place]) for place, score in found))
-            ranked[name] = [TableHit(table_id, -score) for score, table_id in best]
+            best = places[np.lexsort((self.snapshot.by_id[places], -scores[places]))[:limit]]
+            found = zip(best.tolist(), scores[best].tolist(), strict=True)
+            ranked[name] = [TableHit(ids[place], score) for place, score in found]
         return {name: hits for name, hits in ranked.items() if hits}
 
     def _scores(self, question: Question, block_ids: Sequence[str]) -> dict[str, SideScores]:

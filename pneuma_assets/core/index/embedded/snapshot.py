@@ -131,6 +131,13 @@ class Snapshot:
         return dict(zip(keys, places.tolist(), strict=True))
 
     @cached_property
+    def by_id(self) -> npt.NDArray[np.intp]:
+        """The rank of each table by its id, shape (tables,)."""
+        ranks = np.empty(len(self.table_ids), np.intp)
+        ranks[sorted(range(len(ranks)), key=self.table_ids.__getitem__)] = np.arange(len(ranks))
+        return ranks
+
+    @cached_property
     def families(self) -> Mapping[str, Sequence[int]]:
         """The places of the living tables of each family, by its first member."""
         found: dict[str, list[int]] = {}
