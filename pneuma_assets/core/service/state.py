@@ -155,6 +155,10 @@ class KeptStore(Closing):
         self._store.retire()
 
 
+_FEW = 2
+"""How often one command reads answers, for which opening the state would take too long."""
+
+
 class StateReader(Closing):
     """Asks the state as it is now; for any number of threads.
 
@@ -165,7 +169,7 @@ class StateReader(Closing):
 
     def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str]) -> None:
         self._loaded, self._kept = loaded, KeptStore(loaded, environ)
-        self._asked = False
+        self._asked = 0
 
     def answers(self, question: "Callable[[Usage], T]", nothing: T) -> T:
         """Return what reading answers that people gave comes to; `nothing` without a state.
@@ -173,8 +177,9 @@ class StateReader(Closing):
         Raises:
             StateError: The state cannot be opened or read.
         """
-        first, self._asked = not self._asked, True  # for one question it is not worth opening
-        if first and not self._kept.is_open and _nobody_answered(self._loaded):
+        self._asked += 1
+        few = self._asked <= _FEW and not self._kept.is_open
+        if few and _nobody_answered(self._loaded):
             return nothing
         return self.read(lambda store: question(store.usage), nothing)
 

@@ -14,7 +14,6 @@ from pneuma_assets.core.config.owner import owner_of
 from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.base import IndexInfo
-from pneuma_assets.core.pipeline.profile import rules_that_changed
 from pneuma_assets.core.service.describe import ColumnDescription, corrections_of, moment
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import Problem, source_of
@@ -167,6 +166,8 @@ _NAME_HIDDEN = re.compile(r"hidden_\d+_*")
 
 def privacy_notices(store: "Store", deployment: Deployment) -> list[str]:
     """Return what the status says of rules: nothing where there are none and were none."""
+    from pneuma_assets.core.pipeline.profile import rules_that_changed  # no question needs it
+
     rules = {one.name: Rules(one.privacy) for one in deployment.sources}
     listed = store.tables.listed()
     known = set(map(source_of, listed))

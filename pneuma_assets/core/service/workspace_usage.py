@@ -112,6 +112,8 @@ class WorkspaceUsage(WorkspaceBase):
                 every = [(one, None) for one in store.usage.answers()]
                 return list(usage.shown(store, every, readers)[:limit])
         matches = self._ask(lambda engine: engine.remembered(question))
+        if not matches:
+            return []
         with self._known_store() as store:
             return list(usage.remembered(store, matches, readers)[:limit])
 

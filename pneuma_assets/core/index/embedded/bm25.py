@@ -140,8 +140,9 @@ class Bm25:
         keys = np.fromiter(map(term_key, counted), np.uint64, len(counted))
         found = [(at, *one) for part in self._postings for at, one in part.find(keys).items()]
         found.sort(key=itemgetter(0))  # so that a score is added up in the order of the terms
+        scores = np.zeros(len(self._alive))
         if not found:
-            return np.zeros(len(self._alive))
+            return scores
         places, every_row, every_count = zip(*found, strict=True)
         of_term = np.repeat(places, [*map(len, every_row)])
         rows, counts = np.concatenate(every_row), np.concatenate(every_count)
@@ -153,7 +154,8 @@ class Bm25:
         worth = np.fromiter(counted.values(), np.float64, len(keys)) * rarity
         frequency = counts.astype(np.float64)
         frequency /= frequency + self._saturation[rows]
-        return np.bincount(rows, worth[of_term] * frequency, len(self._alive))
+        scores += np.bincount(rows, worth[of_term] * frequency, len(scores))
+        return scores
 
 
 def merged(
