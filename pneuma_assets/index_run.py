@@ -21,7 +21,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
 from pneuma_assets.core.store.tables import TableState
 from pneuma_assets.core.tables import Problem, source_of
-from pneuma_assets.instance import open_instance, remedy_for
+from pneuma_assets.dagster_instance import open_instance, remedy_for
 from pneuma_assets.jobs.dead_runs import fail_orphaned_runs
 from pneuma_assets.jobs.index_tables import index_tables_job, index_tables_name, raw_tables_config
 from pneuma_assets.resources.build import named_resources

@@ -31,8 +31,8 @@ from pneuma_assets.core.seek.results import StepFailedError
 from pneuma_assets.core.seek.state import StateInvalidError
 from pneuma_assets.core.service.work_pool import WorkPool
 from pneuma_assets.core.store.conversations import ConversationChangedError
-from pneuma_assets.core.text.findings import readable
 from pneuma_assets.core.text.safe import one_line
+from pneuma_assets.core.text.validation_messages import readable
 from pneuma_assets.mcp_server.conversations import CONVERSATION_TOOLS
 from pneuma_assets.mcp_server.results import FoundTables, Result, json_for_models
 from pneuma_assets.mcp_server.tools import TOOLS

@@ -30,7 +30,7 @@ from pneuma_assets.core.seek.conversation import NothingToUndoError, UnknownConv
 from pneuma_assets.core.seek.results import StepFailedError
 from pneuma_assets.core.seek.state import StateInvalidError
 from pneuma_assets.core.store.conversations import ConversationChangedError
-from pneuma_assets.core.text.findings import readable
+from pneuma_assets.core.text.validation_messages import readable
 
 logger = logging.getLogger(__name__)
 

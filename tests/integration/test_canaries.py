@@ -17,8 +17,8 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store
+from pneuma_assets.dagster_instance import open_instance
 from pneuma_assets.index_run import run_indexing
-from pneuma_assets.instance import open_instance
 from tests.support.canaries import RULES, SHOWN, Lake, contents, hashes, hashes_in, hearing, leaks
 from tests.support.deployment_files import deploy
 from tests.support.elasticsearch_server import documents

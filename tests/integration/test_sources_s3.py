@@ -22,7 +22,7 @@ from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.sources.privacy.source import PrivateSource
 from pneuma_assets.core.tables import TableRef
-from pneuma_assets.resources.lake import LakeS3Resource
+from pneuma_assets.resources.source_storage import LakeS3Resource
 from tests.support.lake_tables import listed, rows_in
 
 pytestmark = pytest.mark.integration

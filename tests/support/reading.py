@@ -13,7 +13,7 @@ from pneuma_assets.core.sources.privacy.source import open_private
 
 
 class ReaderHere:
-    """Answers as `core.sources.isolation.reader.Reader` does, without its bounds."""
+    """Answers as `core.sources.isolation.reader_handle.Reader` does, without its bounds."""
 
     answered = spent = grown = ended = False
     idle = True

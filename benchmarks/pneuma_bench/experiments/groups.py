@@ -35,7 +35,7 @@ from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, SearchIndex, SideHits, TableScores
 from pneuma_assets.core.relations import rank_groups
 from pneuma_assets.core.relations.infer_joins import infer_joins
-from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns
+from pneuma_assets.core.relations.join_column_facts import JoinColumn, join_columns
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.relations.rank_groups import CANDIDATES, PARTS, SetGrowth
 from pneuma_assets.core.search import completion

@@ -35,7 +35,7 @@ from sklearn.linear_model import LogisticRegression
 from pneuma_assets.core.evaluation.metrics import Interval, Values, drawn, interval_of
 from pneuma_assets.core.relations import rank_groups
 from pneuma_assets.core.relations.infer_joins import Candidate, candidates, choose, infer_joins
-from pneuma_assets.core.relations.join_columns import JoinColumn
+from pneuma_assets.core.relations.join_column_facts import JoinColumn
 from pneuma_assets.core.relations.join_features import WEIGHTS, Features
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinGraph
 from pneuma_bench.experiments.support.key_databases import Edge, KeyDatabase, read_databases

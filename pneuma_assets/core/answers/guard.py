@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlglot.dialects import Dialect
 from sqlglot.errors import ErrorLevel
 
-from pneuma_assets.core.answers.allowed import (
+from pneuma_assets.core.answers.allowed_sql import (
     ARGUMENTS,
     DIALECTS,
     FUNCTIONS,

@@ -12,7 +12,7 @@ from itertools import islice
 
 from sqlglot import exp
 
-from pneuma_assets.core.answers.allowed import MOST_RESULTS
+from pneuma_assets.core.answers.allowed_sql import MOST_RESULTS
 from pneuma_assets.core.answers.join_conditions import check_joined, write_using
 from pneuma_assets.core.answers.query_scope import (
     FOUND,

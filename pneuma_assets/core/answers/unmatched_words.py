@@ -15,7 +15,7 @@ from sqlglot import exp
 from pneuma_assets.core.answers.results import AnswerTable
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.text.analysis import Analyzer
-from pneuma_assets.core.text.little_words import LITTLE, MOST_CHARACTERS
+from pneuma_assets.core.text.stop_words import LITTLE, MOST_CHARACTERS
 
 _WORD = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)|[^\W\d_]+")
 _OF_ALL_PARTS = re.compile(

@@ -11,8 +11,8 @@ from pneuma_assets.core.config.section_base import Section, may_hold_secret, sec
 from pneuma_assets.core.config.source_kinds import section_of
 from pneuma_assets.core.config.yaml_file import YamlFile
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.text.findings import did_you_mean, phrased, unknown_key
 from pneuma_assets.core.text.suggest import nearest
+from pneuma_assets.core.text.validation_messages import did_you_mean, phrased, unknown_key
 
 MAX_LINES = 20
 

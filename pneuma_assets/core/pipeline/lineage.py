@@ -38,7 +38,7 @@ from pneuma_assets.core.pipeline.dagster_graphql import origin_of_webserver
 from pneuma_assets.core.pipeline.external_files import ExternalFile, external_files, refused
 from pneuma_assets.core.pipeline.lineage_texts import lineage_texts
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.relations.join_columns import JoinColumn
+from pneuma_assets.core.relations.join_column_facts import JoinColumn
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.relations.join_names import names_its_table
 from pneuma_assets.core.sources.base import Source

@@ -14,7 +14,7 @@ from pneuma_assets.core.relations.copies import RECIPE as COPIES_RECIPE
 from pneuma_assets.core.relations.copies import KnownTable, find_copies
 from pneuma_assets.core.relations.families import find_families
 from pneuma_assets.core.relations.infer_joins import RECIPE, infer_joins
-from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns
+from pneuma_assets.core.relations.join_column_facts import JoinColumn, join_columns
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Description, TableFacts, content_hash

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 
-from pneuma_assets.core.relations.join_columns import JoinColumn, said_entities
+from pneuma_assets.core.relations.join_column_facts import JoinColumn, said_entities
 from pneuma_assets.core.relations.join_features import (
     OWN,
     RELATIONS,

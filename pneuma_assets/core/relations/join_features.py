@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pneuma_assets.core.relations.join_columns import JoinColumn
+from pneuma_assets.core.relations.join_column_facts import JoinColumn
 from pneuma_assets.core.relations.join_names import (
     PEOPLE,
     ROLES,

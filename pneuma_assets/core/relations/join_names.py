@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pneuma_assets.core.relations.join_columns import JoinColumn
+from pneuma_assets.core.relations.join_column_facts import JoinColumn
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import (
     Parts,

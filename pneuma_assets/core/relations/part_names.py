@@ -17,7 +17,7 @@ from pytz import country_names
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import singular
 from pneuma_assets.core.text.analysis import ENGLISH_STOP_WORDS
-from pneuma_assets.core.text.little_words import LITTLE, MOST_CHARACTERS
+from pneuma_assets.core.text.stop_words import LITTLE, MOST_CHARACTERS
 
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july", "august", "september"),

@@ -22,7 +22,7 @@ from pneuma_assets.core.config.yaml_file import read_yaml
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.seek.results import Finding, QueryResult
 from pneuma_assets.core.seek.state import State, StateInvalidError, check_state
-from pneuma_assets.core.text.findings import readable
+from pneuma_assets.core.text.validation_messages import readable
 
 SavedName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 """Of a file, and of what it is called in Dagster."""

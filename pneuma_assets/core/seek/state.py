@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.text.findings import readable
+from pneuma_assets.core.text.validation_messages import readable
 
 MOST_BYTES = 200_000
 """Of a state as JSON."""

@@ -190,7 +190,7 @@ class Seeker:
     def _propose(self, store: "Store", tools: SeekTools, now: Conversation) -> Conversation:
         """Let the static pipeline answer (section 3.5): it proposes, and the person edits."""
         from pneuma_assets.core.search.confidence import is_unlikely
-        from pneuma_assets.core.seek.static import propose
+        from pneuma_assets.core.seek.static_plan import propose
 
         asker, text = tools.tables.asker, str(now.turn[0].data["text"])
         if now.state.tables and all(one.steps for one in now.state.tables):

@@ -101,7 +101,7 @@ def confirm(
 
 def _check_read(sql: str, tables: Sequence[str]) -> None:
     """Refuse a statement that reads another table: who may see these would be shown its name."""
-    from pneuma_assets.core.answers.allowed import DIALECTS
+    from pneuma_assets.core.answers.allowed_sql import DIALECTS
     from pneuma_assets.core.answers.guard import names_read
 
     why = ""

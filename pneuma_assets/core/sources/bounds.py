@@ -1,7 +1,7 @@
 """How much the reading of one table may take; whoever reads says here how much there is to read.
 
-Time is kept by `reader`, from outside the process that reads: DuckDB cannot be interrupted while
-it sniffs a line of fifty million commas or computes one cell of a view.
+Time is kept by `reader_handle`, from outside the process that reads: DuckDB cannot be interrupted
+while it sniffs a line of fifty million commas or computes one cell of a view.
 """
 
 from collections.abc import Callable

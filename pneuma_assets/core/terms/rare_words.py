@@ -7,8 +7,8 @@ from itertools import pairwise
 from pneuma_assets.core.terms.fields import Field, cell_term, name_parts
 from pneuma_assets.core.terms.name_terms import names_with
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
-from pneuma_assets.core.text.common_words import is_common
 from pneuma_assets.core.text.tokens import FOLDED, characters_of, words_of
+from pneuma_assets.core.text.word_frequencies import is_common
 
 MOST_SOUGHT = 32
 """Words of a question that are looked up, the first ones."""

@@ -16,7 +16,7 @@ from itertools import takewhile
 from pneuma_assets.core.tables import TableTerms
 from pneuma_assets.core.terms.fields import name_parts, plain_words
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
-from pneuma_assets.core.text.common_words import word_frequencies
+from pneuma_assets.core.text.word_frequencies import word_frequencies
 
 _SHORTEST_GLUED = 4
 _LONGEST_GLUED = 40

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.relations.join_columns import kind_of
+from pneuma_assets.core.relations.join_column_facts import kind_of
 
 NUMBERS = """int integer BIGINT UBIGINT HUGEINT smallint(6) int2 INT64 bigserial BIGNUM BIGNUMERIC
 dec decimal(10,2) NUMERIC NUMBER(38,0) double real float8 FLOAT64 money year tinyint"""

@@ -9,7 +9,7 @@ import pytest
 from pneuma_assets.core.pipeline import relate
 from pneuma_assets.core.pipeline.relate import ValueOverlap
 from pneuma_assets.core.relations.infer_joins import infer_joins
-from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns
+from pneuma_assets.core.relations.join_column_facts import JoinColumn, join_columns
 from pneuma_assets.core.tables import Column, TableTerms
 from pneuma_assets.core.terms.collect import collect_rows
 

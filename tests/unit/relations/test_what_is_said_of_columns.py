@@ -6,7 +6,7 @@ import pytest
 
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.relations.infer_joins import infer_joins
-from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns, said_entities
+from pneuma_assets.core.relations.join_column_facts import JoinColumn, join_columns, said_entities
 from pneuma_assets.core.tables import Column
 from pneuma_assets.core.terms.collect import collect_rows
 

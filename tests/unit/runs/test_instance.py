@@ -7,7 +7,7 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.core.errors import ConfigError, StateError
-from pneuma_assets.instance import open_instance
+from pneuma_assets.dagster_instance import open_instance
 
 
 @pytest.fixture(autouse=True)

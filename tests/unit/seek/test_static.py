@@ -7,7 +7,7 @@ from pneuma_assets.core.search.groups import GroupResult
 from pneuma_assets.core.seek.materialize import materialize
 from pneuma_assets.core.seek.sources import members_of
 from pneuma_assets.core.seek.state import Source, check_state, read_state
-from pneuma_assets.core.seek.static import propose
+from pneuma_assets.core.seek.static_plan import propose
 from tests.support.arrow_relations import ArrowRelations, texts
 
 YEARS = [f"lake/beaches/quality_{year}.csv" for year in range(2002, 2024)]

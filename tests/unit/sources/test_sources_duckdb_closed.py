@@ -11,7 +11,7 @@ from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
 from pneuma_assets.core.sources.duckdb.session import lock_down
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.resources.lake import LakeDuckDBResource
+from pneuma_assets.resources.source_storage import LakeDuckDBResource
 from tests.support.hostile_views import SECRET, build_hostile_views, build_shadows
 
 HARMLESS = {

@@ -27,7 +27,7 @@ from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.pipeline.list import list_sources
 from pneuma_assets.core.sources.base import Listing, Statement
-from pneuma_assets.core.sources.isolation import reader
+from pneuma_assets.core.sources.isolation import reader_handle
 from pneuma_assets.core.sources.isolation import source as isolation
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
@@ -45,7 +45,7 @@ def opened(path: Path, **limits: float) -> IsolatedSource:
     return IsolatedSource(config, os.environ, LimitsConfig().model_copy(update=limits))
 
 
-def waiting_of(source: IsolatedSource) -> list[reader.Reader]:
+def waiting_of(source: IsolatedSource) -> list[reader_handle.Reader]:
     return [one for one, of in isolation._waiting.items() if of is source]
 
 
@@ -243,20 +243,20 @@ class Evil:
 )
 def test_a_reader_that_sends_anything_but_tables_is_broken(message):
     with pytest.raises(EOFError):
-        reader._unpickled(message)
-    assert reader._unpickled(pickle.dumps(("size", 5))) == ("size", 5)
+        reader_handle._unpickled(message)
+    assert reader_handle._unpickled(pickle.dumps(("size", 5))) == ("size", 5)
 
 
 @given(st.binary(max_size=60), st.integers(0, 200))
 def test_a_damaged_message_is_a_broken_reader(noise, place):
     whole = pickle.dumps(("done", Listing([TableRef("a", "b", "c", "d", "e")])))
     with suppress(EOFError):
-        kind, _ = reader._unpickled(whole[:place] + noise + whole[place + len(noise) :])
+        kind, _ = reader_handle._unpickled(whole[:place] + noise + whole[place + len(noise) :])
         assert kind in {"ready", "done"}
 
 
 def test_a_message_that_says_nothing_ends_its_reader_alone(source, monkeypatch):
-    monkeypatch.setattr(reader, "_END_SECONDS", 0.1)
+    monkeypatch.setattr(reader_handle, "_END_SECONDS", 0.1)
     numbers, _ = source.list_tables().tables
     source.profile(numbers)
     for message in ("ready", None), ("batch", b"garbage"), ("size", -1), ("size", 10**400):
@@ -355,7 +355,7 @@ def test_a_reader_without_room_is_the_problem_of_its_source(broken, tmp_path, mo
 
 @pytest.mark.parametrize("slow", ["caller", "reader"])
 def test_a_scan_counts_the_time_of_its_reader_alone(lake, monkeypatch, slow):
-    clock, receive = SimpleNamespace(now=0.0), reader.Reader._receive
+    clock, receive = SimpleNamespace(now=0.0), reader_handle.Reader._receive
     clock.monotonic = lambda: clock.now
     left: list[float] = []
 
@@ -366,8 +366,8 @@ def test_a_scan_counts_the_time_of_its_reader_alone(lake, monkeypatch, slow):
 
     source = opened(lake, seconds_per_table=9000, seconds_per_gigabyte=0)
     numbers = source.list_tables().tables[0]
-    monkeypatch.setattr(reader, "time", clock)
-    monkeypatch.setattr(reader.Reader, "_receive", received)
+    monkeypatch.setattr(reader_handle, "time", clock)
+    monkeypatch.setattr(reader_handle.Reader, "_receive", received)
     for batch in source.scan(numbers, 1):
         assert batch.num_rows == 1
         clock.now += 50.0 if slow == "caller" else 0.0

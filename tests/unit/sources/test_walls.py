@@ -15,6 +15,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
+from pneuma_assets.core.sources.confined_folder import Root
 from pneuma_assets.core.sources.files import folder as folder_module
 from pneuma_assets.core.sources.files.documents import read_contexts
 from pneuma_assets.core.sources.files.folder import FolderStorage
@@ -23,7 +24,6 @@ from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.sources.kinds.iceberg import IcebergSourceConfig
-from pneuma_assets.core.sources.root import Root
 from tests.support.lake_tables import rows_in
 
 OUTSIDE = "follow_links: true"

@@ -8,7 +8,7 @@ import pytest
 from pneuma_assets.core.terms.fields import Field
 from pneuma_assets.core.terms.rare_words import MOST_SOUGHT, places_of, sought_words
 from pneuma_assets.core.text.analysis import ENGLISH, analyzer_named
-from pneuma_assets.core.text.common_words import is_common
+from pneuma_assets.core.text.word_frequencies import is_common
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_common_words_are_known_without_loading_the_package_that_lists_them():
     assert is_common("The")
     assert not is_common("keyphrase")
     code = (
-        "import sys; from pneuma_assets.core.text.common_words import is_common; is_common('x'); "
-        "sys.exit('symspellpy' in sys.modules)"
+        "import sys; from pneuma_assets.core.text.word_frequencies import is_common; "
+        "is_common('x'); sys.exit('symspellpy' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pneuma_assets.core.pipeline.relate import ValueOverlap
-from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns
+from pneuma_assets.core.relations.join_column_facts import JoinColumn, join_columns
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.tables import Column, TableTerms

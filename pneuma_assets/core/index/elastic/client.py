@@ -14,6 +14,7 @@ from elasticsearch.helpers import parallel_bulk
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
+from pneuma_assets.core.index.elastic.alias import IndexHandle, Opened
 from pneuma_assets.core.index.elastic.documents import Action
 from pneuma_assets.core.index.elastic.errors import (
     ItemError,
@@ -24,7 +25,6 @@ from pneuma_assets.core.index.elastic.errors import (
     until_found,
     with_retries,
 )
-from pneuma_assets.core.index.elastic.handle import IndexHandle, Opened
 from pneuma_assets.core.index.elastic.queries import MAX_CANDIDATES, Search, hits_of
 from pneuma_assets.core.index.elastic.state import (
     State,

@@ -11,6 +11,7 @@ from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError
 from pneuma_assets.core.grouping import chunks, portions
 from pneuma_assets.core.index.base import IndexInfo, TableContents
+from pneuma_assets.core.index.elastic.alias import Opened
 from pneuma_assets.core.index.elastic.client import Transport
 from pneuma_assets.core.index.elastic.documents import (
     BLOCK,
@@ -28,7 +29,6 @@ from pneuma_assets.core.index.elastic.documents import (
     facts_of,
 )
 from pneuma_assets.core.index.elastic.errors import is_transient
-from pneuma_assets.core.index.elastic.handle import Opened
 from pneuma_assets.core.index.elastic.mapping import quantization_of, unescape
 from pneuma_assets.core.index.elastic.queries import (
     MAX_CANDIDATES,

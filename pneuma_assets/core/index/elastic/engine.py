@@ -13,6 +13,7 @@ from pneuma_assets.core.index.base import (
     Tables,
     blocks_worth,
 )
+from pneuma_assets.core.index.elastic.alias import IndexHandle
 from pneuma_assets.core.index.elastic.client import Transport, connect
 from pneuma_assets.core.index.elastic.contents import (
     contents_of,
@@ -24,7 +25,6 @@ from pneuma_assets.core.index.elastic.contents import (
 )
 from pneuma_assets.core.index.elastic.documents import prepared
 from pneuma_assets.core.index.elastic.errors import explained, until_found, with_retries
-from pneuma_assets.core.index.elastic.handle import IndexHandle
 from pneuma_assets.core.index.elastic.search import AccessFilters, Searcher
 from pneuma_assets.core.index.elastic.write import Writer
 from pneuma_assets.core.index.identity import Identity

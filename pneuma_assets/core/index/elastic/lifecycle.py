@@ -13,6 +13,15 @@ from pneuma_assets.core.config.secrets import read_secret
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
 from pneuma_assets.core.index.copy import copy_exactly
+from pneuma_assets.core.index.elastic.alias import (
+    Opened,
+    begin_successor,
+    describe,
+    discard,
+    publish,
+    resolve,
+    successor_of,
+)
 from pneuma_assets.core.index.elastic.client import connect
 from pneuma_assets.core.index.elastic.contents import ENGINE, measure
 from pneuma_assets.core.index.elastic.engine import OPENING, ElasticsearchIndex
@@ -21,15 +30,6 @@ from pneuma_assets.core.index.elastic.errors import (
     explained,
     until_found,
     with_retries,
-)
-from pneuma_assets.core.index.elastic.handle import (
-    Opened,
-    begin_successor,
-    describe,
-    discard,
-    publish,
-    resolve,
-    successor_of,
 )
 from pneuma_assets.core.index.elastic.state import read_state
 from pneuma_assets.core.index.identity import Identity

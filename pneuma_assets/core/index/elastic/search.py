@@ -22,10 +22,10 @@ from pneuma_assets.core.index.base import (
     let_through,
 )
 from pneuma_assets.core.index.cache import LruCache
+from pneuma_assets.core.index.elastic.alias import Opened
 from pneuma_assets.core.index.elastic.client import Answer, Transport
 from pneuma_assets.core.index.elastic.contents import FactsRecord, facts_at
 from pneuma_assets.core.index.elastic.documents import NO_ROW, block_id_of
-from pneuma_assets.core.index.elastic.handle import Opened
 from pneuma_assets.core.index.elastic.mapping import escape, unescape
 from pneuma_assets.core.index.elastic.queries import (
     MAX_CANDIDATES,

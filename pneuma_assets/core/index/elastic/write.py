@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.index.elastic.alias import Opened, being_copied
 from pneuma_assets.core.index.elastic.client import Transport
 from pneuma_assets.core.index.elastic.contents import (
     FactsRecord,
@@ -20,7 +21,6 @@ from pneuma_assets.core.index.elastic.documents import (
     removal_of,
 )
 from pneuma_assets.core.index.elastic.errors import IndexGoneError, item_error, with_retries
-from pneuma_assets.core.index.elastic.handle import Opened, being_copied
 from pneuma_assets.core.index.elastic.queries import MAX_CANDIDATES, any_of
 from pneuma_assets.core.index.elastic.state import (
     Garbage,

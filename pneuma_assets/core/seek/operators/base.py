@@ -13,7 +13,7 @@ from pneuma_assets.core.seek.operators.sql_text import Columns
 from pneuma_assets.core.seek.results import Finding, Severity, as_far_as_counted
 from pneuma_assets.core.seek.state import StateInvalidError, Step
 from pneuma_assets.core.seek.tables import Tables, results_of
-from pneuma_assets.core.text.findings import readable
+from pneuma_assets.core.text.validation_messages import readable
 
 
 class Options(BaseModel):

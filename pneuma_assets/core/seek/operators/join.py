@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pyarrow as pa
 from pydantic import Field, model_validator
 
-from pneuma_assets.core.answers.allowed import MOST_TABLES
+from pneuma_assets.core.answers.allowed_sql import MOST_TABLES
 from pneuma_assets.core.errors import SqlFailedError
 from pneuma_assets.core.seek.operators.base import Options, Outcome, SqlOperator, Work
 from pneuma_assets.core.seek.operators.sql_match import PAIRS, fuzzy_match, joins_of, matching

@@ -19,7 +19,7 @@ from pneuma_assets.core.sources.duckdb.relation import (
 )
 from pneuma_assets.core.sources.duckdb.session import builtin, quote_identifier
 from pneuma_assets.core.sources.names import unescape
-from pneuma_assets.core.sources.opening import ReadableTable
+from pneuma_assets.core.sources.readable_table import ReadableTable
 from pneuma_assets.core.tables import (
     Column,
     Definition,

@@ -18,7 +18,7 @@ from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds, Listing
 from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.sources.duckdb.catalog import LIST_TABLES, DuckDBTable
 from pneuma_assets.core.sources.names import escape, escape_segment
-from pneuma_assets.core.sources.opening import OpeningSource
+from pneuma_assets.core.sources.readable_table import OpeningSource
 from pneuma_assets.core.tables import TableRef, content_hash
 
 _EXTERNAL = (

@@ -19,7 +19,7 @@ from pneuma_assets.core.sources.duckdb.relation import Relation, describe, rows_
 from pneuma_assets.core.sources.files.source import FormatReader
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.names import readable_names
-from pneuma_assets.core.sources.opening import ReadableTable
+from pneuma_assets.core.sources.readable_table import ReadableTable
 from pneuma_assets.core.tables import (
     Column,
     Definition,

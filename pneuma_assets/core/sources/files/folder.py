@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pneuma_assets.core.errors import SourceError, TableReadError
+from pneuma_assets.core.sources.confined_folder import Root
 from pneuma_assets.core.sources.files.names import (
     document_key,
     is_folder_document,
@@ -25,7 +26,6 @@ from pneuma_assets.core.sources.files.names import (
 )
 from pneuma_assets.core.sources.files.storage import FileEntry, Obstacle, Walk
 from pneuma_assets.core.sources.names import escape, unescape
-from pneuma_assets.core.sources.root import Root
 from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from pyiceberg.io import FileIO, InputFile, InputStream, OutputFile, load_file_i
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources import bounds
+from pneuma_assets.core.sources.confined_folder import Root
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.storage import Storage
-from pneuma_assets.core.sources.root import Root
 
 FOLDER = "pneuma.local-files"
 """The property with the folder, which is absolute; none is set where no local file may be read."""

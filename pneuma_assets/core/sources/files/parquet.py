@@ -10,7 +10,7 @@ from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import Relation, cells, describe, key, sampled
 from pneuma_assets.core.sources.files.source import FormatReader
 from pneuma_assets.core.sources.files.staging import OpenTable
-from pneuma_assets.core.sources.opening import ReadableTable
+from pneuma_assets.core.sources.readable_table import ReadableTable
 from pneuma_assets.core.tables import Column, TableRef
 
 

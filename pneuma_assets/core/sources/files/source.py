@@ -27,7 +27,7 @@ from pneuma_assets.core.sources.files.documents import read_contexts
 from pneuma_assets.core.sources.files.list import list_files
 from pneuma_assets.core.sources.files.staging import OpenTable, opened
 from pneuma_assets.core.sources.files.storage import Storage
-from pneuma_assets.core.sources.opening import OpeningSource, ReadableTable
+from pneuma_assets.core.sources.readable_table import OpeningSource, ReadableTable
 from pneuma_assets.core.tables import TableRef
 
 _READERS = {

@@ -15,7 +15,7 @@ from pneuma_assets.core.sources.files.source import FileSource, FormatReader
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.files.storage import REPLACED
 from pneuma_assets.core.sources.files.text_table import TextTable, read_text_table
-from pneuma_assets.core.sources.opening import ReadableTable
+from pneuma_assets.core.sources.readable_table import ReadableTable
 from pneuma_assets.core.sources.sampling import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import Column, RowMark, Table, TableRef
 from pneuma_assets.core.terms.collect import CollectedTerms, collect_rows

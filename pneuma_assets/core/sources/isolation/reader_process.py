@@ -1,4 +1,4 @@
-"""The process that reads tables: started by `reader`, which bounds its time from outside.
+"""The process that reads tables: started by `reader_handle`, which bounds its time from outside.
 
 Run as `python -P -m MODULE FD FOLDER`, MODULE being this one; FD is one end of a
 pipe, FOLDER holds its temporary files. It gets a source's configuration, then requests, and ends

@@ -22,7 +22,7 @@ from pneuma_assets.core.sources.base import (
     StatementRows,
 )
 from pneuma_assets.core.sources.filters import granted
-from pneuma_assets.core.sources.isolation.reader import Reader, ReaderError
+from pneuma_assets.core.sources.isolation.reader_handle import Reader, ReaderError
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import RowMark, Table, TableRef
 from pneuma_assets.core.terms.collect import CollectedTerms
