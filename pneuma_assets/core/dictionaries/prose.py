@@ -12,7 +12,7 @@ from pneuma_assets.core.dictionaries.lines import TEXT_CHARACTERS, Cells
 from pneuma_assets.core.text.safe import one_line
 from pneuma_assets.core.text.sentences import sentence_ends
 
-_NAME = r"(?:``[^`]{1,80}``|`[^`]{1,80}`|[^\W_]\w{0,60}_\w{1,60})"
+_NAME = r"(?:``[^`]{1,80}``|`[^`]{1,80}`|(?=[^\W_]+_\w)\w{3,120}+)"
 _COLUMN = r"(?:column|field|variable|attribute)s?"
 _SENTENCE = re.compile(
     rf"(?:(?:the|each|every) )?(?:{_COLUMN} )?"

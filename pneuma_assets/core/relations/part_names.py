@@ -76,10 +76,10 @@ def _any_of(texts: Iterable[str]) -> str:
 
 _MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS)
 _YEAR = r"(?:1[89]\d\d|20\d\d|2100)"
-_DAY_OF = r"(?:0[1-9]|[12]\d|3[01])"
+_DAY_OF, _NO_MONTH = r"(?:0[1-9]|[12]\d|3[01])", r"(?:1[3-9]|[23]\d)"
 _TOLD_BY = re.compile(
     rf"\b(?:(?:fy ?)?(?P<year>{_YEAR})(?: ?(?P<month>0[1-9]|1[0-2])(?: ?(?P<day>{_DAY_OF}))?)?"
-    rf"|(?P<first>{_DAY_OF}) ?(?P<second>{_DAY_OF}) ?(?P<of>{_YEAR})"
+    rf"|(?!{_NO_MONTH} ?{_NO_MONTH})(?P<first>{_DAY_OF}) ?(?P<second>{_DAY_OF}) ?(?P<of>{_YEAR})"
     rf"|(?P<quarter>q ?[1-4]|[1-4] ?q(?= (?:{_YEAR}|\d\d)\b))(?: ?(?P<of_quarter>\d\d))?"
     rf"|fy ?(?P<short>\d\d)|(?P<named>{_MONTH})"
     r"|(?P<half>h ?[12])|(?P<week>w(?:eek)? ?[0-5]\d|week ?\d)"

@@ -14,6 +14,7 @@ from itertools import accumulate, dropwhile, takewhile
 from pneuma_assets.core.text.safe import printable
 
 _MARK = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|[。！？।]+[\"'”’」）]*")  # noqa: RUF001
+_FIRST_MARK = re.compile(f"(?<![.!?…]){_MARK.pattern}")  # else a row of dots is read from each
 _BLANKS = re.compile(r"\s*")
 _LAST_WORD = re.compile(r"[^\s(\[\"'/-]+$")
 _DOTTED = re.compile(r"[a-z](\.[a-z])*")
@@ -33,7 +34,7 @@ _FIRST = re.compile(r"(A|An|Each|For|If|In|It|Its|That|The|There|These|They|This
 
 def sentence_ends(text: str) -> Iterator[int]:
     """Yield the places behind the marks that end a sentence, the end of the text included."""
-    for mark in _MARK.finditer(text):
+    for mark in _FIRST_MARK.finditer(text):
         if _ends(text, mark):
             yield mark.end()
 

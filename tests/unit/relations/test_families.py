@@ -70,6 +70,7 @@ def test_parts_of_one_thing_are_a_family(names, name):
         ["s/waterNO2", "s/waterSO2"],
         ["s/form_w2", "s/form_w4"],
         ["s/report_2_q3", "s/report_4_q3"],
+        ["s/a_13_14_2019", "s/b_31_31_2019"],
         ["s/samples_level_2", "s/samples_level_3"],
         ["s/form_940", "s/form_941", "s/form_1040"],
         ["s/ordersca", "s/orderstx"],
@@ -149,6 +150,7 @@ def test_a_question_means_the_states_that_it_names(question, states):
         ("sales in fiscal year 2019", ["s/a_FY19", "s/a_FY20"]),
         ("visits on May 3, 2019", ["s/a_03_05_2019", "s/a_13_05_2019"]),
         ("visits on May 13, 2019", ["s/a_05132019", "s/a_05122019"]),
+        ("the report 13 14 2019", ["s/a_13_14_2019", "s/a_13_14_2020"]),
     ],
 )
 def test_a_question_means_the_part_that_it_says_in_other_words(question, names):

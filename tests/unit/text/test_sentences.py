@@ -57,6 +57,11 @@ def test_places_rise_and_agree(text):
     assert all(0 < place <= len(text) for place in places)
 
 
+@pytest.mark.timeout(10)
+def test_a_long_row_of_marks_is_read_once():
+    assert split("." * 200_000 + "x. Done.") == ["." * 200_000 + "x.", "Done."]
+
+
 def test_one_place():
     text = "approx. It is here. It ends."
     assert not ends_sentence(text, 6)
