@@ -40,7 +40,7 @@ _BLOCK = re.compile(
 _MARKS = {**{f"h{level}": f"{'#' * level} " for level in range(1, 7)}, "li": "- "}
 _UNSEEN = frozenset({"script", "style", "template", "noscript", "svg", "math", "object"})
 _LISTS: Final = ("dl", "table", "ul", "ol", "pre")
-_IN_LISTS: Final = ("li", "dd", "dt", "td", "th")
+_IN_LISTS: Final = ("li", "dd", "dt", "td", "th", "p")
 _DEEPEST_LIST = 3
 """A list that lies in three others is read as a part of them only, so that a page costs no more
 than a few readings of it; a table for the layout and a list around lists of columns are two."""

@@ -25,6 +25,9 @@ MOST_LOOKS = 500_000
 Relation = exp.Table | Scope
 """What a scope reads: a table, or a query that stands in a table's place."""
 
+_TURNED = exp.Table()
+"""What PIVOT or UNPIVOT makes: its columns are of other names and in other places."""
+
 Source = tuple[TableName, str]
 """A table as the query names it, and the key of a column of it."""
 
@@ -104,7 +107,10 @@ class Scopes:
 
     def visible_in(self, scope: Scope) -> dict[str, Relation]:
         """Return what a scope reads, by the names that columns can have before theirs."""
-        found = {name: source for name, (_, source) in scope.selected_sources.items()}
+        found = {
+            name: _TURNED if node.args.get("pivots") else source
+            for name, (node, source) in scope.selected_sources.items()
+        }
         self._budget.look(1 + len(found))
         if isinstance(scope.expression, exp.UDTF):
             return {**scope.lateral_sources, **found}

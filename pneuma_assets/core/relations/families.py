@@ -4,7 +4,7 @@ Members lie in one place, are called the same but for what tells the parts apart
 the same columns.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
@@ -80,15 +80,19 @@ def _runs(
     if counted >= {0, 99}:
         numbers = {one: n + 100 if n < _NEXT_CENTURY else n for one, n in numbers.items()}
         counted = {numbers[one] for one in table_ids}
-    runs: list[set[int]] = []
-    for number in sorted(counted):
-        if runs and _is_dense({*runs[-1], number}):
-            runs[-1].add(number)
-        else:
-            runs.append({number})
-    for run in runs:
-        if len(run) >= _SHORTEST_RUN:
-            yield [one for one in table_ids if numbers[one] in run], numbers
+    starts, run_of = [0], dict[int, int]()
+    for at, number in enumerate(ordered := sorted(counted)):
+        start = starts[-1]
+        if at - start + 1 < _DENSE * (1 + number - ordered[start]):
+            starts.append(at)
+        run_of[number] = starts[-1]
+    runs: dict[int, list[str]] = defaultdict(list)
+    for one in table_ids:
+        runs[run_of[numbers[one]]].append(one)
+    lengths = Counter(run_of.values())
+    for start, run in runs.items():
+        if lengths[start] >= _SHORTEST_RUN:
+            yield run, numbers
 
 
 def _of_one_kind(told: Mapping[str, tuple[bool, int | None]]) -> Iterator[dict[str, int]]:

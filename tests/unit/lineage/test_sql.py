@@ -50,6 +50,15 @@ def test_views_answered_by_hand(view):
     assert found.problem is None
 
 
+@pytest.mark.parametrize("turned", ["web_sales", "(SELECT * FROM web_sales)"])
+def test_columns_of_pivots_come_from_none_that_is_called_alike(turned):
+    sql = f"{turned} UNPIVOT (ws_quantity FOR i_brand IN (ws_item_sk, ws_sales_price)) AS w"
+    for columns in ("*", "w.*", "ws_quantity, w.i_brand"):
+        found = read(f"SELECT {columns} FROM {sql}", "snowflake")
+        assert {table.name for table in found.tables} == {"WEB_SALES"}
+        assert not any(one.sources for one in found.columns)
+
+
 def test_columns_that_only_filter_are_told_apart_from_sources():
     found = read("SELECT i_brand FROM item WHERE i_category = 'x' ORDER BY i_current_price")
     assert {column for _, column in found.used} == {"i_brand", "i_category", "i_current_price"}
