@@ -148,10 +148,17 @@ def _through_arrow(name: str, file: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(stream))
 
 
+def _through_lzma(file: BinaryIO) -> BinaryIO:
+    opened = lzma.LZMAFile(file)  # noqa: SIM115 (ends with its file)
+    # Else padding, or a damaged stream, would end the data behind the first stream in silence.
+    opened._buffer.raw._trailing_error = ()  # type: ignore[attr-defined]
+    return cast(BinaryIO, opened)
+
+
 _OPENERS: dict[str, Callable[[BinaryIO], BinaryIO]] = {
     GZIP: lambda file: cast(BinaryIO, gzip.GzipFile(fileobj=file)),
     "bz2": partial(_through_arrow, "bz2"),
-    "xz": lambda file: cast(BinaryIO, lzma.LZMAFile(file)),  # noqa: SIM115 (ends with its file)
+    "xz": _through_lzma,
     "zstd": partial(_through_arrow, "zstd"),
     "lz4": partial(_through_arrow, "lz4"),
 }
