@@ -14,7 +14,7 @@ MOST_SOUGHT = 32
 """Words of a question that are looked up, the first ones."""
 
 _SHORTEST = 3
-_IDENTIFIER = re.compile(r"(?<![\w'-])[A-Za-z0-9]+(?:(?:_+|[-'])[A-Za-z0-9]+)+(?![\w'-])")
+_IDENTIFIER = re.compile(r"(?<![\w'-])[A-Za-z0-9]+(?:(?:_+|[-'])[A-Za-z0-9]+){1,15}(?![\w'-])")
 """`hire_date`, `F-16`, `O'Hare`; of words such as one-way, `_is_identifier` wants a rare part."""
 _PARTS = re.compile("[-']")
 _NAME = re.compile(r"(?<!\w)(?=([A-Z]\w+ [A-Z]\w+))")
