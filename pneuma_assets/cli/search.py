@@ -128,7 +128,8 @@ def search(
     print_missing(missing)
     below = workspace.loaded.deployment.query.min_confidence
     if as_json:
-        print_json(found if questions is None else answers)
+        lines = [{"line": at} | one.to_dict() for at, one in zip(asked, answers, strict=True)]
+        print_json(found if questions is None else lines)
     elif questions is None:
         _print_confirmed(workspace, " ".join(question or ()), readers)
         _print_answer(found, below, explain=explain)

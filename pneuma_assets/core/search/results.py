@@ -26,6 +26,8 @@ MOST_CHARACTERS = 10_000
 MOST_CANDIDATES = 10_000
 """Blocks asked of each side, k times n."""
 
+_DIGITS = 6
+
 
 def checked_question(question: str) -> str:
     """Return the question without surrounding whitespace and malformed characters.
@@ -209,7 +211,15 @@ class TableResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result for JSON: plain values, table and score first."""
-        return asdict(self) | {"kind": str(self.kind)}
+        told: dict[str, Any] = rounded(asdict(self))
+        return told | {"kind": str(self.kind)}
+
+
+def rounded(value: Any) -> Any:
+    """Return what JSON tells, its numbers without the digits that only rounding errors fill."""
+    if isinstance(value, Mapping):
+        return {key: rounded(one) for key, one in value.items()}
+    return round(value, _DIGITS) + 0.0 if isinstance(value, float) else value  # no -0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ def rank_tables(
 
 def added(parts: Mapping[str, float]) -> float:
     """Return what signals add up to, 0 to 1: rounding could lead beyond."""
-    return min(1.0, sum(parts.values()))
+    return min(1.0, sum(parts.values(), 0.0))
 
 
 def _raw(

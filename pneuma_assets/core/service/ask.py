@@ -7,7 +7,7 @@ from typing import Any
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.search.confidence import confidence_of
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.search.results import TableResult, checked_question, listed
+from pneuma_assets.core.search.results import TableResult, checked_question, listed, rounded
 
 SHOWN_CHARACTERS = 200
 """Of a question that is refused, perhaps for its length."""
@@ -30,8 +30,8 @@ class Answer:
         """Return the answer for JSON; `error` is there only where it was not asked."""
         results = [result.to_dict() for result in self.results]
         error = {} if self.error is None else {"error": self.error}
-        answer = {"question": self.question, "confidence": self.confidence, "results": results}
-        return answer | error
+        sure = rounded(self.confidence)
+        return {"question": self.question, "confidence": sure, "results": results} | error
 
 
 def ask_each(engine: QueryEngine, questions: Sequence[str | None], **options: Any) -> list[Answer]:

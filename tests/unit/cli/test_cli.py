@@ -185,6 +185,7 @@ def test_a_line_that_cannot_be_asked_fails_no_other(asked_for, here):
         ["lake/economy"],
     ]
     assert ["error" in answer for answer in answers] == [False, True, True, False, True, False]
+    assert [answer["line"] for answer in answers] == [1, 3, 4, 5, 6, 7]
     errors = result.stderr.splitlines()
     assert [line.split(":")[1] for line in errors] == [
         f" asked.txt, line {number}" for number in (3, 4, 6)

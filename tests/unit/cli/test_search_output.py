@@ -1,11 +1,13 @@
 """What `pneuma-assets search` prints of a result beside its line of figures."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from pneuma_assets.cli.search import _print_answer
 from pneuma_assets.core.search.results import ScoreParts, TableResult
+from pneuma_assets.core.search.signals import added
 from pneuma_assets.core.tables import DocumentKind
 
 SIGNALS = {"meaning": 0.4, "words": 0.48, "names": 0.05}
@@ -58,3 +60,10 @@ def test_copies_and_trust_are_in_the_json():
 
     assert record["copies"] == RESULT.copies
     assert record["parts"]["trust"] == -0.012
+
+
+def test_the_json_tells_no_rounding_errors():
+    parts = replace(PARTS, trust=-4.3e-13, lexical=added({}), signals={"words": 0.1 + 0.2})
+    record = replace(RESULT, score=0.9999999999995658, parts=parts).to_dict()
+    told = [record["score"], *(record["parts"][one] for one in ("trust", "lexical"))]
+    assert json.dumps([*told, record["parts"]["signals"]]) == '[1.0, 0.0, 0.0, {"words": 0.3}]'
