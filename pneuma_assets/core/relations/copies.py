@@ -6,16 +6,11 @@ locality-sensitive hashing has it: Indyk and Motwani, STOC 1998).
 """
 
 from collections import defaultdict
-from collections.abc import (
-    Hashable,
-    Iterator,
-    Mapping,
-    Sequence,
-    Set,
-)
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
+from types import MappingProxyType
 
 import numpy as np
 
@@ -24,7 +19,7 @@ from pneuma_assets.core.relations.version_names import PlainName, letters_of, pl
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.distinct_cells import Hashes
 
-RECIPE = "2"
+RECIPE = "3"
 """Of how copies, families and their originals are told; another one tells all of them anew."""
 
 ROWS_IN_COMMON = 0.8
@@ -225,7 +220,9 @@ Beside = Mapping[Hashable, Sequence[_Looked]]
 """Originals by a key, in their order."""
 
 
-def find_copies(tables: Sequence[KnownTable]) -> dict[str, str]:
+def find_copies(
+    tables: Sequence[KnownTable], families: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
     """Return the copies, each with the table that it is one of, which is none itself.
 
     Of tables that are alike, the original is the one whose name does not say otherwise, then the
@@ -234,13 +231,14 @@ def find_copies(tables: Sequence[KnownTable]) -> dict[str, str]:
 
     Args:
         tables: All that there are.
+        families: By member (`families.find_families`); a year is no copy of another, however alike.
     """
     names = {letters_of(table.table_id) for table in tables}
     looked = (_look(table, plain_name(table.table_id, names)) for table in tables)
     beside: dict[Hashable, list[_Looked]] = defaultdict(list)
     copies: dict[str, str] = {}
     for one in sorted(looked, key=attrgetter("place")):
-        original = _original_of(one, beside)
+        original = _original_of(one, beside, families)
         if original is not None:
             copies[one.table.table_id] = original
             continue
@@ -268,7 +266,7 @@ def _keys_of_columns(found: Fingerprint) -> Iterator[Hashable]:
         yield int(found.columns[at]), int(ordered[at, 0])
 
 
-def _original_of(one: _Looked, beside: Beside) -> str | None:
+def _original_of(one: _Looked, beside: Beside, families: Mapping[str, str]) -> str | None:
     of_rows = (other for key in one.keys for other in beside.get(key, ())[:_MOST_COMPARED])
     of_columns = (
         other
@@ -277,11 +275,14 @@ def _original_of(one: _Looked, beside: Beside) -> str | None:
         if other.columns != one.columns
     )
     others = {other.table.table_id: other for other in chain(of_rows, of_columns)}
-    for other in others.values():
-        if may_be_copy(one.columns, other.columns):
+    family = families.get(one.table.table_id)
+    by_name = sorted(others.items(), key=lambda pair: pair[1].name.stem != one.name.stem)
+    for table_id, other in by_name:  # of two years that are alike the one that its name says
+        together = family is not None and families.get(table_id) == family
+        if not together and may_be_copy(one.columns, other.columns):
             related = bool(one.name.stem) and one.name.stem == other.name.stem
             if is_copy(one.table.fingerprint, other.table.fingerprint, related=related):
-                return other.table.table_id
+                return table_id
     return None
 
 

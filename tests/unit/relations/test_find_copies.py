@@ -90,6 +90,15 @@ def test_a_table_of_its_own_is_no_copy(table_id, rows, columns, sketched):
     assert find_copies([table(table_id, rows, columns, sketched=sketched), original]) == {}
 
 
+def test_parts_of_one_thing_are_no_copies_of_one_another():
+    years = [f"lake/sales/orders_{year}" for year in (2023, 2024)]
+    tables = [table(name, ROWS) for name in (*years, f"{years[1]}_bak")]
+
+    assert find_copies(tables).keys() == {years[1], f"{years[1]}_bak"}
+    together = dict.fromkeys(years, years[0])
+    assert find_copies(tables, together) == {f"{years[1]}_bak": years[1]}
+
+
 @pytest.mark.parametrize(("others", "is_one"), [(4, True), (5, False)])
 def test_of_drawn_rows_a_fifth_may_differ(others, is_one):
     # Of 40 rows, 4 others leave 36 of 44 in both (0.82), 5 others 35 of 45 (0.78).
