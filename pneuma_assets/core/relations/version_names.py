@@ -6,7 +6,7 @@ beside a table whose name is the rest. Marks never tell that a table is a copy: 
 two that are alike stands behind the other.
 """
 
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -16,9 +16,16 @@ from urllib.parse import unquote
 from pneuma_assets.core.terms.fields import name_parts
 
 _SURE = """
-backup bak bkp bkup bck tmp copy dup snapshot stg staging deprecated obsolete wip
-kopie sicherung copie sauvegarde copia respaldo
+backup bak bkp bkup bck sicherung sauvegarde respaldo
+copy dup kopie copie copia
+stg staging
+tmp
+snapshot
+deprecated
+obsolete
+wip
 """
+"""A line for each kind of copy."""
 _OFTEN = """
 old test tests testing temp sample samples archive archived dev prev previous legacy draft
 backups copies duplicate duplicates snapshots scratch sandbox
@@ -26,6 +33,8 @@ backups copies duplicate duplicates snapshots scratch sandbox
 
 SURE = frozenset(_SURE.split())
 """Words at the end or beginning of a name that hardly name anything but a copy."""
+
+_KINDS = {word: line.split()[0] for line in _SURE.splitlines() for word in line.split()}
 
 OFTEN = frozenset(_OFTEN.split())
 """Words that name a copy beside the table that the rest of the name names, and much else."""
@@ -51,6 +60,11 @@ class PlainName:
 
     stem: str
     marks: Parts = ()
+
+
+def kinds_of_copy(words: Iterable[str]) -> frozenset[str]:
+    """Return what kinds of copies some words name by `SURE`: `bak` and `backup` name one."""
+    return frozenset(_KINDS[word] for word in words if word in _KINDS)
 
 
 def plain_name(table_id: str, known: Container[str] = ()) -> PlainName:

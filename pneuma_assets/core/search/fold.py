@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pneuma_assets.core.relations.families import are_alike, family_of
 from pneuma_assets.core.relations.part_names import meant, order_of
 from pneuma_assets.core.relations.version_names import (
-    SURE,
     PlainName,
+    kinds_of_copy,
     letters_of,
     plain_name,
     spellings_of,
@@ -48,14 +48,14 @@ class Asked:
     def says(self, table_id: str, name: PlainName) -> bool:
         """Tell whether the question is a table's name, or says what the name says of the table.
 
-        That is: backup, snapshot, a day. Words that are said of much else do not count
-        (`version_names.OFTEN`), nor do the little ones beside a mark, as in "Copy of".
+        That is: backup, snapshot, a day; `bak` is a backup, too. Words that are said of much else
+        do not count (`version_names.OFTEN`), nor do the little ones beside a mark ("Copy of").
         """
         parts = name_parts(self.question)
         letters = "".join(parts)
         day = "".join(filter(str.isdecimal, name.marks))
         return (
-            not SURE.intersection(name.marks).isdisjoint(parts)
+            not kinds_of_copy(name.marks).isdisjoint(kinds_of_copy(parts))
             or (len(day) >= _DIGITS_OF_A_DAY and day in letters)
             or (letters != name.stem and letters in spellings_of(table_id))
         )
@@ -79,6 +79,8 @@ def collapse_copies(
     for one in ranked:
         original = facts[one.table_id].copy_of if one.table_id in facts else None
         name = plain_name(one.table_id, known)
+        if original is not None:  # payments, a copy of orders, is asked for by its own name
+            name = replace(name, stem=plain_name(original, known).stem)
         alone = original is None or asked.means(one.table_id, name)
         groups[one.table_id if alone or original is None else original].append(one)
         if original is not None and asked.says(one.table_id, name):

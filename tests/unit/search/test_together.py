@@ -97,19 +97,22 @@ def test_the_copy_alone_is_shown_to_a_filter_that_names_it(shop):
     assert {table_id for table_id, _ in shop.ask(where=both)} == {*both.tables}
 
 
-@pytest.mark.parametrize("question", ["orders_backup", "sales.orders_backup"])
+@pytest.mark.parametrize("question", ["orders_backup", "sales.orders_backup", "payments"])
 def test_whoever_asks_for_the_backup_gets_it_first(shop, question):
-    shop.add("lake/sales/orders_backup", "order | customer", COPY)
+    name = question.removeprefix("sales.")
+    shop.add(f"lake/sales/{name}", "order | customer", COPY)
 
-    assert shop.ask(question)[0] == ("lake/sales/orders_backup", ())
+    assert shop.ask(question)[0] == (f"lake/sales/{name}", ())
 
 
-def test_whoever_asks_for_a_backup_in_words_is_shown_both(shop):
-    shop.add("lake/sales/orders_backup", "order | customer", COPY)
+@pytest.mark.parametrize("mark", ["backup", "bak", "bkp"])
+@pytest.mark.parametrize("word", ["backup", "bak", "sicherung"])
+def test_whoever_asks_for_a_backup_in_words_is_shown_both(shop, mark, word):
+    shop.add(f"lake/sales/orders_{mark}", "order | customer", COPY)
 
-    found = shop.ask("the backup of the orders")
+    found = shop.ask(f"the {word} of the orders")
 
-    assert {("lake/sales/orders_backup", ()), ("lake/sales/orders", ())} <= {*found}
+    assert {(f"lake/sales/orders_{mark}", ()), ("lake/sales/orders", ())} <= {*found}
 
 
 def test_a_backup_that_is_asked_for_in_words_stands_before_its_original(shop):
