@@ -10,12 +10,13 @@ row, and with VACUUM FULL and CLUSTER, after which a table is read once and foun
 
 The type of a column tells all fields inside it, at any depth, for rules that hide a column by them.
 
-Who may read a table is asked for each role, once for all tables of the same grants. Role 0 is
-PUBLIC; 10 is the first superuser, and others below 16384 are PostgreSQL's own. Where row-level
-security decides which rows a role sees, only those are readers that it does not bind, because
-sampled rows and values are shown whole; so it is with a view of such a table, unless its owner sees
-all rows. A view that asks on behalf of whoever reads it (`security_invoker`), and a view of one, is
-read by those who may read all that it reads.
+Who may read a table is asked for each role, once for all tables of the same grants; role by role,
+for PostgreSQL remembers of the last one alone of which it is a member. Role 0 is PUBLIC; 10 is the
+first superuser, and others below 16384 are PostgreSQL's own. Where row-level security decides which
+rows a role sees, only those are readers that it does not bind, because sampled rows and values are
+shown whole; so it is with a view of such a table, unless its owner sees all rows. A view that asks
+on behalf of whoever reads it (`security_invoker`), and a view of one, is read by those who may read
+all that it reads.
 """
 
 import json
@@ -99,12 +100,16 @@ WITH RECURSIVE listed AS (
     SELECT oid, rolname, rolsuper OR rolbypassrls FROM pg_catalog.pg_roles
     WHERE (oid = 10 OR oid >= 16384)
       AND pg_catalog.has_database_privilege(oid, pg_catalog.current_database(), 'CONNECT')
+), granted AS MATERIALIZED (
+    SELECT DISTINCT alike, schema FROM listed
 ), may AS (
-    SELECT l.oid AS alike, r.oid, r.name, r.sees_all
-    FROM (SELECT DISTINCT alike FROM listed) l(oid) CROSS JOIN roles r
-    JOIN pg_catalog.pg_class c ON c.oid = l.oid
-    WHERE pg_catalog.has_table_privilege(r.oid, c.oid, 'SELECT')
-      AND pg_catalog.has_schema_privilege(r.oid, c.relnamespace, 'USAGE')
+    SELECT g.alike, r.oid, r.name, r.sees_all
+    FROM roles r CROSS JOIN LATERAL (
+        SELECT alike FROM granted
+        WHERE pg_catalog.has_table_privilege(r.oid, alike, 'SELECT')
+          AND pg_catalog.has_schema_privilege(r.oid, schema, 'USAGE')
+        OFFSET 0
+    ) g
 ), readers AS (
     SELECT l.oid, pg_catalog.array_agg(m.name) AS found
     FROM listed l JOIN may m ON m.alike = l.alike LEFT JOIN behind b ON b.root = l.oid
