@@ -69,7 +69,7 @@ def describe(
     if as_json:
         print_json(found)
     elif found:
-        _show(found)
+        _show(found, of_tables=table_id is None)
     else:
         print_line("No corrections.")
 
@@ -112,7 +112,7 @@ def _of_column(
     return [one for one in found if one.column == column]
 
 
-def _show(found: "list[ColumnDescription]") -> None:
+def _show(found: "list[ColumnDescription]", *, of_tables: bool = False) -> None:
     rows = [
         [
             "(the table)" if one.column is None else one.column,
@@ -123,7 +123,7 @@ def _show(found: "list[ColumnDescription]") -> None:
         for one in found
     ]
     headings = ["column", "by", "when", "what"]
-    if len({one.table_id for one in found}) > 1:
+    if of_tables:
         headings = ["table", *headings]
         rows = [[one.table_id, *row] for one, row in zip(found, rows, strict=True)]
     print_table(headings, rows)

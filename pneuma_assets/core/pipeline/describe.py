@@ -197,13 +197,20 @@ def _describe(
     with save_documents(store, run_id, made) as held:
         done = [i for i in made if i in held]
         store.narrations.assign(
-            keys[0] if keys else None, [(tables[i], shown[i], answers[i]) for i in done]
+            keys[0] if keys else None,
+            [(tables[i], {**_corrected(known[i]), **shown[i]}, answers[i]) for i in done],
         )
         store.problems.record_of_tables("narrations", {i: problems[i] for i in done})
         store.queue.advance(run_id, Stage.NARRATED, done)
     said = [one for some in shown.values() for one in some.values()]
     written = sum(one.provenance in WRITTEN for one in said)
     return SchemaNarrationsFigures(written=written, shown=len(said), refused=refused)
+
+
+def _corrected(known: Known) -> dict[int, Description]:
+    """Return people's corrections; a rejection, too, is remembered until the next run."""
+    order = Provenance.CORRECTION
+    return {at: said[order] for at, said in known.items() if order in said}
 
 
 def _fit(

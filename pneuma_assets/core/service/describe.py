@@ -147,10 +147,10 @@ def descriptions_of(
     own = next((one for one in corrections if one.column is None), None)
     found = [_described(table_id, None, own, of_table, present=is_listed)]
     said_of = {} if table is None else _said_of_columns(store, table)
-    waits = table_id in store.queue.pending()
+    anew = _described_anew(store, table_id)
     for name, said in said_of.items():
         own = next((one for one in corrections if one.is_of(name)), None)
-        pending = waits and own is None and said is None
+        pending = own is None and said is None and (anew is None or name in anew)
         found.append(replace(_described(table_id, name, own, said), pending=pending))
     return found + [
         _described(
@@ -204,6 +204,14 @@ def _described(
     return ColumnDescription(
         table_id, column, text, by, source, moment(at), rejected_by, present=present
     )
+
+
+def _described_anew(store: "Store", table_id: str) -> Collection[str] | None:
+    """Return which columns the next run describes anew where nobody corrects them; None: all."""
+    record = store.tables.record(table_id)
+    if record is None or table_id not in store.queue.pending():
+        return ()
+    return None if record.indexed_at is None else store.narrations.corrected(table_id)
 
 
 def _said_of_columns(store: "Store", table: Table) -> dict[str, Description | None]:

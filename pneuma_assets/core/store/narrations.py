@@ -201,6 +201,11 @@ class NarrationCache:
         found = self._db.grouped(_DESCRIBED, _said.table_id, table_ids)
         return {i: {r.column_name: _description_of(r) for r in rows} for i, rows in found.items()}
 
+    def corrected(self, table_id: str) -> set[str]:
+        """Return the columns that people had corrected or rejected when the table was described."""
+        mine = _said.table_id == table_id, _said.provenance == str(Provenance.CORRECTION)
+        return {row.column_name for row in self._db.read(select(_said.column_name).where(*mine))}
+
     def of_all(self) -> dict[str, dict[str, tuple[str, Description]]]:
         """Return type and description of every described column, by table id and name."""
         found: dict[str, dict[str, tuple[str, Description]]] = {}

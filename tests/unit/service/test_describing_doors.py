@@ -71,6 +71,7 @@ def test_a_correction_is_shown_at_once_and_found_after_the_next_run(here):
     after = said(RAIN)
     assert (after["mm"]["by"], after["mm"]["source"]) == ("correction", "Ann")
     assert after["mm"]["said_at"]
+    assert RAIN in run()
     assert after[None]["text"] == "Downpours of the Alps"
     assert "Ann" in run(RAIN)
     index()
@@ -119,14 +120,20 @@ def test_what_is_rejected_has_its_name_alone_until_that_is_taken_back(here):
 
 def test_what_was_corrected_and_taken_back_is_others_again(here):
     """At once as far as people and documents wrote it; the rest the next run finds."""
+    header, *rows = rain("station_name,mm,weather_kind").splitlines()
+    longer = [f"{header},remark", *(f"{row},r{at}." for at, row in enumerate(rows))]
+    (here / "lake/rain.csv").write_text("\n".join(longer))
+    index()
     before = said(RAIN)
+    assert before["remark"]["text"] == ""
     for column in ("station_name", "mm", "weather_kind"):
         run(RAIN, column, *(["--reject"] if column == "weather_kind" else ["--text", "It is."]))
+    assert not any(one["pending"] for one in said(RAIN).values())
     index()
     for column in ("station_name", "mm", "weather_kind"):
         run(RAIN, column, "--reset")
     withdrawn = said(RAIN)
-    assert withdrawn["mm"] == before["mm"]
+    assert (withdrawn["mm"], withdrawn["remark"]) == (before["mm"], before["remark"])
     for column in ("station_name", "weather_kind"):
         assert (withdrawn[column]["text"], withdrawn[column]["pending"]) == ("", True)
         assert "known after the next run" in run(RAIN, column)
