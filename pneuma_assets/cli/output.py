@@ -129,7 +129,7 @@ def print_no_match(confidence: float | None, min_confidence: float, *, found: bo
 def print_missing(parts: Iterable["MissingPart"]) -> None:
     """Say on standard error what an answer had to do without."""
     for one in parts:
-        told = f"answered without the {one.part} {one.name}: {one.effect} ({one.cause})"
+        told = f"answered without the {one.part} {one.name}: {one.effect}. Why: {one.cause}"
         print(printable(copyable(told)), file=sys.stderr)  # noqa: T201
 
 

@@ -78,7 +78,7 @@ class Missing:
         if part is Part.INDEX:
             return deployment.index.engine
         if part is Part.STATE:
-            return "state file" if deployment.state.url is None else "PostgreSQL"
+            return "file" if deployment.state.url is None else "server"
         models = {
             Part.ENCODER: deployment.encoder.model,
             Part.JUDGE: deployment.judge.model,
