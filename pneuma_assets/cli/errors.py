@@ -1,6 +1,7 @@
 """Ends every command with a line that says what to do, and an exit code that programs can use."""
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -24,6 +25,9 @@ STATE_FOLDER = f"{__name__}.state_folder"
 
 INTERRUPTED = "interrupted; what it keeps as it goes is kept, and the same command does the rest"
 """True of every command, also of one that keeps nothing."""
+
+_SUGGESTED = re.compile(r"\. Did you mean ('[^']*').*")
+"""What typer says of an unknown command: known ones like it, the likest first."""
 
 _TYPER_USAGE_ERROR = typer.BadParameter.__mro__[1]
 """Base of every finding about arguments; typer exports only this one heir of it."""
@@ -92,9 +96,16 @@ def _explain(error: BaseException) -> int:
 
 def _usage(error: Any) -> str:
     """Say on one line what is wrong with the arguments, and where all of them are explained."""
+    from pneuma_assets.core.text.validation_messages import phrased  # pydantic loads slowly
+
+    error.message = phrased(error.message)
     message = " ".join(str(error.format_message()).split()).rstrip(".")
+    message = _SUGGESTED.sub(r"; did you mean \1?", message)
+    if message.startswith("No such option") and not error.possibilities:
+        message += "; put -- before words that begin with -"
     command = error.ctx.command_path if error.ctx is not None else "pneuma-assets"
-    return f"{message[:1].lower()}{message[1:]}; '{command} --help' lists what can be given"
+    parted = f"{message[:1].lower()}{message[1:]}{'' if message.endswith('?') else ';'}"
+    return f"{parted} '{command} --help' lists what can be given"
 
 
 def _is_interrupt(error: BaseException) -> bool:

@@ -64,8 +64,11 @@ _MAY_NOT_ADD = "You may not add what others find; ask who keeps this catalog."
 def check_message(text: str) -> None:
     """Raise `QueryError` unless a message has words, and not too many characters."""
     check_text("the message", text, QueryError)
-    if not text.strip() or len(text) > MOST_CHARACTERS:
-        raise QueryError(f"A message has 1 to {MOST_CHARACTERS:,} characters.")
+    if not text.strip():
+        raise QueryError("The message is empty; say what you need, such as 'sales by region'.")
+    if len(text) > MOST_CHARACTERS:
+        told = f"The message has {len(text):,} characters; say it in at most {MOST_CHARACTERS:,}."
+        raise QueryError(told)
 
 
 class Seeker:
