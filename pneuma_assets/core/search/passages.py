@@ -1,6 +1,7 @@
 """The passage of a block that shows a person why it was found."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
@@ -13,6 +14,9 @@ _CUT = "… "
 _LONGEST_WORD = 30
 """Characters of a word that no cut goes through."""
 _PART = re.compile(r" \| |(?<=[.!?]) ")
+_HEADED = re.compile(r"^#{1,6} ([^\n]*)\n\s*(?=[^\s#]|##)", re.MULTILINE)
+"""A heading of Markdown and what follows; `# of rooms: 2` may be a row, among others alike."""
+_HEADING = re.compile(r"#{1,6} [^\n|:]*")
 _MOST_CHARACTERS = 100_000
 _LONGEST_KEPT = 1_000
 """Characters of a text whose terms are kept: lines of blocks, parts of them, names."""
@@ -23,10 +27,14 @@ class Passages:
 
     Attributes:
         asked: The words that the question asks for.
+        sought: Those that tell a table from others, in lower case (`sought_words`).
     """
 
-    def __init__(self, question: str, analyzer: Analyzer) -> None:
+    def __init__(
+        self, question: str, analyzer: Analyzer, sought: frozenset[str] = frozenset()
+    ) -> None:
         """Take the question and the analyzer by which words are told."""
+        self.sought = sought
         self.asked = frozenset(analyzer.question_terms(question))
         self._wanted = frozenset(analyzer.terms(question))
         self._analyzer = analyzer
@@ -34,12 +42,14 @@ class Passages:
     def best(self, text: str) -> str:
         """Return the line of a text with the most different words of the question.
 
-        Of a line longer than `LONGEST` only the cells or sentences with such words are kept, as far
-        as there is room, those with most of them first; a longer one is cut around them. If no word
-        occurs (the meaning matched), the beginning stands for it all.
+        A heading is one line with the line after it. Of a line longer than `LONGEST` only the cells
+        or sentences with such words are kept, as far as there is room, those with most of them
+        first; a longer one is cut around them. If no word occurs (the meaning matched), the
+        beginning stands for it all.
         """
-        lines = [line for line in text[:_MOST_CHARACTERS].split("\n") if line.strip()] or [""]
-        line = lines[0] if len(lines) == 1 else max(lines, key=lambda line: len(self._said(line)))
+        text = _HEADED.sub(r"\1: ", text[:_MOST_CHARACTERS])
+        lines = [line for line in text.split("\n") if line.strip()] or [""]
+        line = lines[0] if len(lines) == 1 else max(lines, key=self._told)
         line = line.strip()
         if len(line) <= LONGEST:
             return line
@@ -81,9 +91,23 @@ class Passages:
         """Return how many different words that the question asks for occur."""
         return len(self.asked & terms_in(text, self._analyzer))
 
+    def _told(self, line: str) -> tuple[int, int]:
+        return len(self._said(line)), holding(self.sought, line)
+
     def _said(self, text: str) -> frozenset[str]:
         """Return the words of the question that occur, those that it does not ask for, too."""
         return self._wanted & terms_in(text, self._analyzer)
+
+
+def is_heading(text: str) -> bool:
+    """Tell whether a passage is a heading alone, which tells nothing."""
+    return _HEADING.fullmatch(text) is not None
+
+
+def holding(words: Iterable[str], text: str) -> int:
+    """Return how many of some words, in lower case, occur whole: `C0050`, not `C` and `0050`."""
+    folded = text.casefold()
+    return sum(bool(re.search(rf"(?<!\w){re.escape(word)}(?!\d)", folded)) for word in words)
 
 
 def terms_in(text: str, analyzer: Analyzer) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """Answers by all signals: tables compete, and each shows what of it matched."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
@@ -22,7 +22,7 @@ from pneuma_assets.core.search.confidence import (
 from pneuma_assets.core.search.crowding import spread
 from pneuma_assets.core.search.judge import is_refused, judge_blocks
 from pneuma_assets.core.search.names import NameMatch, match_names
-from pneuma_assets.core.search.passages import Passages
+from pneuma_assets.core.search.passages import Passages, holding, is_heading
 from pneuma_assets.core.search.rerank import Reranker
 from pneuma_assets.core.search.results import Found, ScoreParts, TableResult
 from pneuma_assets.core.search.retrieve import Proposal, retrieve_candidates
@@ -38,6 +38,8 @@ would outweigh what people wrote."""
 _MOST_COLUMNS = 10
 _TABLES_AT_ONCE = 50
 """Whose evidence is read whole at a time."""
+_MOST_HELD = 5
+"""Rows, and cells of others, that are looked at because a word sought is a cell of theirs."""
 _NOTHING = TableTerms()
 _OF_EVIDENCE = (DocumentKind.VALUES, DocumentKind.NAMES)
 
@@ -70,24 +72,28 @@ class TableSearch:
         shown = [[*one[:most], *sorted(one, key=_by_question)[:MOST]] for one in ranked]
         found = []
         for query, one, proposal, few in zip(queries, ranked, proposals, shown, strict=True):
-            known = self._evidence(proposal, few)
+            sought = frozenset(map(str.casefold, query.sought))
+            known = self._evidence(proposal, few, sought)
             text = query.text or ""
-            results = self._tables(judge, text, one, known, k, n, where.kinds)
+            results = self._tables(judge, text, sought, one, known, k, n, where.kinds)
             if query.vector is None:  # how sure the words alone are was never fitted
                 results = [replace(r, confidence=None, answerable=None) for r in results]
             headers = {table.table_id: table.scores.headers for table in one}
             found.append(Found(results, headers))
         return found
 
-    def _evidence(self, proposal: Proposal, shown: Sequence[RankedTable]) -> dict[str, TableTerms]:
+    def _evidence(
+        self, proposal: Proposal, shown: Sequence[RankedTable], sought: frozenset[str]
+    ) -> dict[str, TableTerms]:
         """Return what is shown of tables that may be, or may bear a name typed in.
 
-        Of all that their rows say, it is the best row alone: more would take half a megabyte each.
+        Of all that their rows say, it is the best row and what has a word sought as a whole cell:
+        more would take half a megabyte each.
         """
         rows = {one.table_id: one.scores.row for one in shown}
         typed = (hit.table_id for hit in proposal.side.fields.get(Field.GRAMS, ()))
         return {
-            table_id: _with_row(evidence, rows.get(table_id))
+            table_id: _to_show(evidence, rows.get(table_id), sought)
             for some in chunks(list(dict.fromkeys((*rows, *typed))), _TABLES_AT_ONCE)
             for table_id, evidence in self.index.evidence(some).items()
         }
@@ -96,6 +102,7 @@ class TableSearch:
         self,
         judge: LanguageModel | None,
         question: str,
+        sought: frozenset[str],
         ranked: Sequence[RankedTable],
         evidence: Mapping[str, TableTerms],
         k: int,
@@ -111,7 +118,7 @@ class TableSearch:
 
         first = sorted(ranked, key=by_name)
         kept = first[: n * k] if judge is not None else first[:k]
-        passages = Passages(question, self.analyzer)
+        passages = Passages(question, self.analyzer, sought)
         results = _descending(
             [
                 self._result(passages, one, evidence.get(one.table_id, _NOTHING), names, kinds)
@@ -179,10 +186,18 @@ class TableSearch:
         evidence: TableTerms,
         kinds: Collection[DocumentKind],
     ) -> tuple[DocumentKind, str]:
-        """Return what shows best why the table was found: of a block, a row, or its names."""
+        """Return what shows best why the table was found: of a block, a row, or its names.
+
+        A text that lacks a cell by which the table was found would be taken for what has it.
+        """
         texts = list(self._texts(passages, one, evidence))
         asked = [text for text in texts if not kinds or text[0] in kinds] or texts
-        return max(asked, key=lambda text: passages.count(text[1]))
+        telling = [text for text in asked if not is_heading(text[1])] or asked
+        cells = (
+            cell.casefold() for some in (*evidence.rows, evidence.cells) for cell in some if cell
+        )
+        held = passages.sought.intersection(cells)
+        return max(telling, key=lambda text: (holding(held, text[1]), passages.count(text[1])))
 
     def _texts(
         self, passages: Passages, one: RankedTable, evidence: TableTerms
@@ -190,10 +205,10 @@ class TableSearch:
         blocks = {hit.block for hit in (one.scores.semantic, one.scores.lexical) if hit is not None}
         for block in sorted(blocks, key=lambda block: block != _best_block(one)):
             yield block.kind, passages.best(block.text)
-        row = one.scores.row
-        if row is not None and row < len(evidence.rows):
-            text = row_text(evidence.columns, evidence.rows[row])
-            yield DocumentKind.VALUES, passages.best(text)
+        for row in filter(None, evidence.rows):
+            yield DocumentKind.VALUES, passages.best(row_text(evidence.columns, row))
+        for cell in evidence.cells:
+            yield DocumentKind.VALUES, passages.best(cell)
         names = " ".join((*evidence.names[-1:], *evidence.columns)) or one.table_id
         yield DocumentKind.NAMES, passages.best(names)
 
@@ -206,10 +221,18 @@ class TableSearch:
         return tuple(dict.fromkeys((*typed, *found)))[:_MOST_COLUMNS]
 
 
-def _with_row(evidence: TableTerms, row: int | None) -> TableTerms:
-    """Return evidence without cells, and of its rows this one alone, at its place."""
-    kept = () if row is None else (*((),) * row, *evidence.rows[row : row + 1])
-    return replace(evidence, rows=kept, cells=())
+def _to_show(evidence: TableTerms, row: int | None, sought: frozenset[str]) -> TableTerms:
+    """Return evidence with the best row at its place, and what has a word sought as a whole cell.
+
+    That is rows behind it, and cells of rows that are not kept.
+    """
+
+    def having(cells: Iterable[str | None]) -> list[str]:
+        return [cell for cell in cells if cell and cell.casefold() in sought]
+
+    best = () if row is None else (*((),) * row, *evidence.rows[row : row + 1])
+    rows = [some for some in evidence.rows if having(some)][:_MOST_HELD]
+    return replace(evidence, rows=(*best, *rows), cells=tuple(having(evidence.cells)[:_MOST_HELD]))
 
 
 @lru_cache(maxsize=65_536)

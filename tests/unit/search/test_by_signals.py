@@ -3,6 +3,7 @@
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -68,6 +69,30 @@ def test_a_row_that_no_block_holds_is_found_and_shown(engine):
     found = engine.ask("how much herring was caught")[0]
     assert found.table_id == "lake/sea/catch"
     assert (found.kind, found.text) == (DocumentKind.VALUES, "species: herring | landed: 2")
+
+
+CODES = evidence("lake/crm/people", ["cust_id", "name"], [["C0002", "Ann"], ["C0007", "Bob"]])
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "shown"),
+    [
+        ("cust_id: C0002 | name: Ann", "C0050", "C0050"),
+        ("cust_id: C0002 | name: Ann", "is Ann C0050", "C0050"),
+        ("cust_id: C0002 | name: Ann\ncust_id: C0050", "is Ann C0050", "cust_id: C0050"),
+        ("cust_id | name", "does Ann know C0007", "cust_id: C0007 | name: Bob"),
+        ("# People\n\nWho buys of us.\nWhere they live.", "people", "People: Who buys of us."),
+        ("# People", "folks", "people cust_id name"),
+        ("# of kids: 2\n# of kids: 3", "kids", "# of kids: 2"),
+    ],
+)
+def test_what_is_shown_holds_what_was_asked_for(index, engine, text, question, shown):
+    found = replace(CODES, cells=("C0050",))
+    block = Block("lake/crm/people", DocumentKind.ROWS, text)
+    embedded = [*map(EmbeddedBlock, [block], WordEncoder().encode_documents([text]))]
+    index.replace_tables({"lake/crm/people": TableContents(embedded, found)})
+    where = IndexFilter(tables=("lake/crm/people",))
+    assert [one.text for one in engine.ask(question, where=where)] == [shown]
 
 
 class MeasuredIndex(EmbeddedIndex):
