@@ -50,6 +50,8 @@ def describe(
     Without an option it shows each description, who wrote it and when; without a table, all
     corrections and rejections.
     """
+    from pneuma_assets.core.service.status import why_not_indexed
+
     changes = (text is not None) + reject + reset
     if changes > 1:
         raise UsageError("give one of --text, --reject and --reset")
@@ -70,6 +72,9 @@ def describe(
         print_json(found)
     elif found:
         _show(found, of_tables=table_id is None)
+        if table_id is not None and all(one.column is None and one.present for one in found):
+            why = why_not_indexed(table_id, workspace.store)
+            print_line(f"{table_id} is not indexed: {why}")
     else:
         print_line("No corrections.")
 

@@ -114,7 +114,8 @@ def _notes(record: "TableRecord") -> Iterator[str]:
         return
     from pneuma_assets.core.store.queue import MAX_ATTEMPTS
 
-    used = f"attempt {record.attempts:,} of {max(record.attempts, MAX_ATTEMPTS):,} failed"
+    most = max(record.attempts, MAX_ATTEMPTS)
+    used = f"failed {record.attempts:,} of {most:,} times since it changed or a person asked"
     if record.attempts >= MAX_ATTEMPTS:
         yield f"{used}; again when it changes, or by a run that is started by hand"
     elif record.retry_at is not None:
