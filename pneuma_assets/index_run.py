@@ -10,7 +10,7 @@ from typing import Any
 import dagster as dg
 
 from pneuma_assets.assets.checks import index_checks
-from pneuma_assets.assets.stages import stage_assets
+from pneuma_assets.assets.stages import STAGES, stage_assets
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.registry import index_credentials
@@ -31,6 +31,8 @@ from pneuma_assets.resources.names import Names
 @dataclass(frozen=True, slots=True)
 class IndexingReport:
     """What one call of `run_indexing` did; `elsewhere` counts tables that other runs hold.
+
+    Of the tables `renamed`, `last_renaming` names one as `old -> new`.
 
     Of the tables indexed, `columns` counts their columns, `described_columns` those of which
     anything is said by anybody, and `narrated_columns` those that a language model was asked for.
@@ -53,6 +55,7 @@ class IndexingReport:
     stage_seconds: Mapping[str, float]
     problems: Sequence[Problem]
     succeeded: bool
+    last_renaming: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON types."""
@@ -83,15 +86,15 @@ def make_report(
 
     records = [record for record in store.tables.records() if chosen(record.table_id)]
     states = Counter(record.state for record in records)
-    indexed = counted("search_index", "tables")
+    indexed, renamed = (counted("search_index", one) for one in ("tables", "renamed"))
     removed, forgotten = (counted("search_index", one) for one in ("removed", "forgotten"))
     problems = [p for p in store.problems.all() if p.stage == LINEAGE or chosen(p.subject)]
-    stages = dict.fromkeys(stage for run in runs for stage in run)
+    stages = [one.name for one in STAGES if any(one.name in run for run in runs)]
     return IndexingReport(
         indexed=indexed,
         unchanged=max(0, states[TableState.INDEXED] - indexed),
         removed=removed,
-        renamed=counted("search_index", "renamed"),
+        renamed=renamed,
         forgotten=forgotten,
         failed=states[TableState.FAILED],
         elsewhere=sum(record.claimed for record in records),
@@ -104,6 +107,7 @@ def make_report(
         problems=problems,
         succeeded=not any(problem.subject in sources for problem in problems)
         and (removed + forgotten > 0 or len(records) > states[TableState.FAILED]),
+        last_renaming=store.removals.last_renaming() if renamed else "",
     )
 
 

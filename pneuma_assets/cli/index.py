@@ -85,12 +85,15 @@ def _print_report(report: "IndexingReport") -> None:
     if report.narrated_columns:
         asked = counted(report.narrated_columns, "column", "columns")
         print_line(f"a language model was asked for {asked}")
-    stages = ", ".join(f"{name} {took:.1f} s" for name, took in report.stage_seconds.items())
-    took = f"took {report.seconds:.1f} s ({stages})" if stages else f"{report.seconds:.1f} s"
+    parts = dict(report.stage_seconds)
+    parts["start and end"] = max(0.0, report.seconds - sum(parts.values()))
+    stages = ", ".join(f"{name} {took:.1f} s" for name, took in parts.items())
+    took = f"took {report.seconds:.1f} s ({stages})"
     print_indented(took, margin=0, most_lines=_LINES_OF_STAGES)
     if report.renamed:
         renamed = counted(report.renamed, "table has", "tables have")
-        print_line(f"{renamed} another name than before")
+        more = ", ..." if report.renamed > 1 else ""
+        print_line(f"{renamed} another name than before: {report.last_renaming}{more}")
     if report.forgotten:
         gone = counted(report.forgotten, "table", "tables")
         print_line(f"{gone} removed (no longer in the source)")

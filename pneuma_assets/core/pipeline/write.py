@@ -278,6 +278,7 @@ def remove_gone(
     if gone or strangers or refused:
         index.delete_tables(sorted({*gone, *strangers, *refused}))
         on_removed([*gone, *refused])
+        store.removals.note_renaming({*gone} & renamed - forgotten)
         store.removals.forget(gone)
     left = {*gone} - forgotten
     return Removed(len(left - renamed), len(left & renamed), len(forgotten))

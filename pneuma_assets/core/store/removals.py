@@ -6,7 +6,7 @@ held, which means that they stay searchable as they were indexed, and that nobod
 they are listed again or a person says that they were meant to go.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from sqlalchemy import Connection, and_, delete, select
 
 from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.database import StorePart
+from pneuma_assets.core.store.key_values import get, put
 from pneuma_assets.core.store.schema import delete_by, delete_of_tables, problems, tables, upsert
 from pneuma_assets.core.store.tables import (
     FREE,
@@ -35,6 +36,7 @@ OF_TABLE = (
 )
 """What is known of tables alone because somebody read them."""
 
+_RENAMING = "renaming"
 _NAMED = 3
 _NAME_LENGTH = 80
 _UNINDEXED: Mapping[str, Any] = {"indexed_at": None, "block_count": None}
@@ -119,6 +121,16 @@ class Removals(StorePart):
     def renamed(self) -> list[str]:
         """Return those of the tables that are gone which are there under another name."""
         return ids_where(self._db, to_forget(self._db.clock), RENAMED)
+
+    def note_renaming(self, table_ids: Collection[str]) -> None:
+        """Remember what the first of these tables, which are about to be forgotten, is called."""
+        named = select(tables).where(tables.c.table_id == min(table_ids, default=""))
+        for row in self._db.read(named):
+            put(self._db, _RENAMING, f"{row.table_id} -> {row.renamed_to}")
+
+    def last_renaming(self) -> str:
+        """Return a table of the last that got another name, as `old -> new`; empty: none did."""
+        return get(self._db, _RENAMING) or ""
 
     def unsearchable(self) -> list[str]:
         """Return those of the tables that are gone which the index has lost, or never had."""

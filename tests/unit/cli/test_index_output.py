@@ -12,7 +12,7 @@ SECONDS = dict.fromkeys(
 
 def report(columns: int, described: int, asked: int) -> IndexingReport:
     return IndexingReport(
-        *(4, 1, 0, 0, 0, 0, 0),
+        *(4, 1, 0, 2, 0, 0, 0),
         blocks=17,
         columns=columns,
         described_columns=described,
@@ -21,6 +21,7 @@ def report(columns: int, described: int, asked: int) -> IndexingReport:
         stage_seconds=SECONDS,
         problems=[],
         succeeded=True,
+        last_renaming="lake/a -> lake/b",
     )
 
 
@@ -42,4 +43,7 @@ def test_described_columns_are_counted_whoever_describes_them(
     assert row[headings.index("columns described") :].startswith(told)
     assert [line for line in lines if "language model" in line] == ([asked] if asked else [])
     assert max(map(len, lines)) <= 80
+    told = " ".join(lines)
+    assert "search_index 1.5 s, start and end 49.6 s)" in told
+    assert "2 tables have another name than before: lake/a -> lake/b, ..." in told
     assert lines[-1] == "next: pneuma-assets search QUESTION"

@@ -79,6 +79,7 @@ def test_a_table_that_has_another_name_is_not_removed(lake):
     lake.show("new", "other")
     lake.store.renaming.take_over("lake/old", "lake/new")
     assert lake.remove() == Removed(renamed=1)
+    assert lake.store.removals.last_renaming() == "lake/old -> lake/new"
 
 
 def test_a_table_that_nobody_could_find_is_forgotten(lake):

@@ -16,10 +16,10 @@ def run(**figures: dict[str, float]) -> dict[str, StageRecord]:
 def test_runs_add_up_whatever_each_has_ended(tmp_path):
     runs = [
         run(
+            search_index={"tables": 12, "removed": 2, "renamed": 5, "forgotten": 1},
             raw_tables={"tables": 5},
             schema_narrations={"columns": 9, "shown": 8, "narrated": 7},
             embedding_blocks={"blocks": 6},
-            search_index={"tables": 12, "removed": 2, "renamed": 5, "forgotten": 1},
         ),
         run(
             raw_tables={}, schema_narrations={"columns": 1, "shown": 1}, search_index={"tables": 1}
@@ -31,6 +31,8 @@ def test_runs_add_up_whatever_each_has_ended(tmp_path):
     assert (report.indexed, report.removed, report.renamed, report.forgotten) == (13, 2, 5, 1)
     assert (report.blocks, report.columns) == (6, 10)
     assert (report.described_columns, report.narrated_columns) == (9, 7)
+    order = ["raw_tables", "schema_narrations", "embedding_blocks", "search_index"]
+    assert list(report.stage_seconds) == order
     assert report.stage_seconds["raw_tables"] == 4.5
     assert report.stage_seconds["search_index"] == 3.0
 
