@@ -277,7 +277,7 @@ def _original_of(one: _Looked, beside: Beside, families: Mapping[str, str]) -> s
     others = {other.table.table_id: other for other in chain(of_rows, of_columns)}
     family = families.get(one.table.table_id)
     by_name = sorted(others.items(), key=lambda pair: pair[1].name.stem != one.name.stem)
-    for table_id, other in by_name:  # of two years that are alike the one that its name says
+    for table_id, other in by_name:
         together = family is not None and families.get(table_id) == family
         if not together and may_be_copy(one.columns, other.columns):
             related = bool(one.name.stem) and one.name.stem == other.name.stem

@@ -124,8 +124,8 @@ class QueryEngine:
         answered by the tables of that name first. That takes one call to the index for the
         proposals, one for the scores, and one for what is shown. Given `alpha`, the paper's two
         sides answer alone: each side's best blocks, min-max scaled, `alpha` weighing words against
-        meaning; the best block of a table is the table's place. Where the proposals are of fewer
-        than `k` tables, the index is asked for more, until it has no more or for 10,000 blocks. A
+        meaning; the best block of a table is the table's place. Where the proposals make fewer
+        than `k` results, the index is asked for more, until it has no more or for 10,000 blocks. A
         text that several tables share counts less. Of tables that answer almost equally well, the
         more trusted comes first (`rerank.with_trust`); copies are one result with their original
         (`fold.collapse_copies`). What the judge refuses goes to the end, order kept, and so does

@@ -20,8 +20,15 @@ from pneuma_assets.core.index.base import (
     TableScores,
 )
 from pneuma_assets.core.search.completion import complete
+from pneuma_assets.core.search.crowding import spread
 from pneuma_assets.core.search.fold import Asked, Families, behind_originals, collapse_copies
-from pneuma_assets.core.search.retrieve import Proposal
+from pneuma_assets.core.search.results import MOST_CANDIDATES
+from pneuma_assets.core.search.retrieve import (
+    GROWTH,
+    Proposal,
+    count_tables,
+    retrieve_candidates,
+)
 from pneuma_assets.core.search.signals import (
     MOST_TABLES,
     RankedTable,
@@ -48,12 +55,36 @@ class Reranker:
     of_family: int = 1
     named: Sequence[str] = ()
 
+    @property
+    def most(self) -> int:
+        """Tables that are scored for a question."""
+        return max(MOST_TABLES, self.options.n * self.options.k)
+
+    def find(
+        self, queries: Sequence[IndexQuery], met: int
+    ) -> list[tuple[Proposal, list[RankedTable]]]:
+        """Return what the index proposes for each query, of `met` tables and more, and their order.
+
+        Where copies and families leave fewer than `k` results, it is asked again for more tables.
+        """
+        k, n = self.options.k, self.options.n
+        proposed = retrieve_candidates(self.index, queries, met, n, self.where)
+        proposals = spread(self.index, queries, proposed, k, self.where)
+        found = list(zip(proposals, self.rank(queries, proposals), strict=True))
+        few = [at for at, (one, tables) in enumerate(found) if len(tables) < k and one.may_grow()]
+        if few and met * GROWTH * n <= MOST_CANDIDATES:
+            most = min(count_tables(self.index, self.where), self.most)
+            few = [at for at in few if found[at][0].tables() < most]
+            more = self.find([queries[at] for at in few], met * GROWTH) if few else []
+            for at, one in zip(few, more, strict=True):
+                found[at] = one
+        return found
+
     def rank(
         self, queries: Sequence[IndexQuery], proposals: Sequence[Proposal]
     ) -> list[list[RankedTable]]:
         """Return the tables that answer each query, the best first."""
-        most = max(MOST_TABLES, self.options.n * self.options.k)
-        tables = [proposed_tables(one.side, most) for one in proposals]
+        tables = [proposed_tables(one.side, self.most) for one in proposals]
         scores = self.index.table_scores(queries, tables, self.where)
         facts = self._facts_of(i for found in scores for i in found)
         families = self._families(queries, scores, facts)

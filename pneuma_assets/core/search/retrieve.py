@@ -179,8 +179,8 @@ def by_table(ranked: Sequence[Ranked]) -> Iterator[tuple[Block, Ranked]]:
             yield block, one
 
 
-_GROWTH = 4
-"""How many times as many blocks are asked for, where copies filled the places of other texts."""
+GROWTH = 4
+"""How many times as many blocks are asked for, where copies or families took the places."""
 
 
 def search_texts(
@@ -214,7 +214,7 @@ def _with_copies(
     while asked < MOST_CANDIDATES and any(
         len(hits) >= asked and count_texts(hits) <= limit for hits in (side.lexical, side.semantic)
     ):
-        asked = min(asked * _GROWTH, MOST_CANDIDATES)
+        asked = min(asked * GROWTH, MOST_CANDIDATES)
         (side,) = index.search([query], asked, where)
     return SideHits(
         _first_texts(side.lexical, limit),
@@ -269,9 +269,9 @@ def retrieve_candidates(
     proposals = [Proposal(side, limit) for side in search_texts(index, queries, limit, where)]
     if _enough(proposals, k):
         return proposals
-    wanted, most = min(k, _tables(index, where)), MOST_CANDIDATES // k * k
+    wanted, most = min(k, count_tables(index, where)), MOST_CANDIDATES // k * k
     while limit < most and not _enough(proposals, wanted):
-        limit = min(limit * _GROWTH, most)
+        limit = min(limit * GROWTH, most)
         short = [place for place, one in enumerate(proposals) if _is_short(one, wanted)]
         sides = search_texts(index, [queries[place] for place in short], limit, where)
         for place, side in zip(short, sides, strict=True):
@@ -287,7 +287,7 @@ def _enough(proposals: Sequence[Proposal], wanted: int) -> bool:
     return not any(_is_short(one, wanted) for one in proposals)
 
 
-def _tables(index: SearchIndex, where: IndexFilter) -> int:
+def count_tables(index: SearchIndex, where: IndexFilter) -> int:
     """Return how many tables a filter lets through, whatever kinds of documents it wants."""
     return sum(
         blocks > 0

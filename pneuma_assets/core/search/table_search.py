@@ -19,13 +19,12 @@ from pneuma_assets.core.search.confidence import (
     signs_of,
     words_of_question,
 )
-from pneuma_assets.core.search.crowding import spread
 from pneuma_assets.core.search.judge import is_refused, judge_blocks
 from pneuma_assets.core.search.names import NameMatch, match_names
 from pneuma_assets.core.search.passages import Passages, holding, is_heading
 from pneuma_assets.core.search.rerank import Reranker
 from pneuma_assets.core.search.results import Found, ScoreParts, TableResult
-from pneuma_assets.core.search.retrieve import Proposal, retrieve_candidates
+from pneuma_assets.core.search.retrieve import Proposal
 from pneuma_assets.core.search.signals import MEANING, RankedTable, added
 from pneuma_assets.core.tables import Block, DocumentKind, TableTerms
 from pneuma_assets.core.terms.fields import Field, spaced
@@ -65,9 +64,8 @@ class TableSearch:
         Of each family, `of_family` are results of their own; tables `named` always are.
         """
         k, n = options.k, options.n
-        proposed = retrieve_candidates(self.index, queries, k, n, where)
-        proposals = spread(self.index, queries, proposed, k, where)
-        ranked = Reranker(self.index, options, where, of_family, named).rank(queries, proposals)
+        reranker = Reranker(self.index, options, where, of_family, named)
+        proposals, ranked = zip(*reranker.find(queries, k), strict=True)
         most = max(n * k if judge else k, MOST)
         shown = [[*one[:most], *sorted(one, key=_by_question)[:MOST]] for one in ranked]
         found = []

@@ -257,6 +257,17 @@ def test_a_family_is_one_result_with_its_newest_member(years):
     assert one.to_dict()["family"]["tables"] == len(YEARS)
 
 
+@pytest.mark.parametrize("k", range(1, 6))
+@pytest.mark.parametrize("known", [COPY, TableFacts(family="lake/sales/paid_2001")])
+def test_there_are_as_many_results_as_are_asked_for_if_there_are_so_many_tables(shop, known, k):
+    for year in (2001, 2002, 2003):
+        shop.add(f"lake/sales/paid_{year}", f"{QUESTION} {year}", known)
+    for number, word in enumerate(("bill", "age", "name", "place")):
+        shop.add(f"lake/far/{word}", word, columns=(word,), rows=((str(number),),))
+
+    assert len(shop.ask(k=k, n=1)) == k
+
+
 def test_the_member_that_a_question_names_is_shown_with_the_others_that_it_names(years):
     found = families(years, f"{QUESTION} in 2007 and 2003")
 
