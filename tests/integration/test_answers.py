@@ -221,14 +221,20 @@ def test_tables_that_who_asks_may_not_see_are_never_read(indexed):
     assert mine.named
 
 
-def test_a_question_that_no_table_answers_is_refused_with_the_nearest(indexed):
-    file = indexed(LAKE, query={"min_confidence": 1.0})
+def test_a_question_that_no_table_answers_is_refused_unless_it_names_a_rare_cell(indexed):
+    file = indexed(
+        LAKE | {"desk": "desk,salary\nKX77,9102\nKX78,9103\n"}, query={"min_confidence": 1.0}
+    )
     with open_workspace(file) as workspace:
-        answer = workspace.answer(LATEST)
+        answer = workspace.answer("salary of author 9102 and of the title")
+        named = workspace.answer("who sits at KX77")
     assert answer.outcome == Outcome.REFUSED
     assert "lake/author" in answer.nearest
-    assert "No confident match" in answer.reason
-    shown = CliRunner().invoke(app, ["--config", str(file), "answer", LATEST])
+    assert answer.reason.startswith("No confident match (0.")
+    assert named.outcome == Outcome.NAMED
+    assert [(one.table, list(one.matched)) for one in named.named] == [("lake/desk", ["kx77"])]
+    assert named.reason.startswith("No confident match (0.")
+    shown = CliRunner().invoke(app, ["--config", str(file), "answer", "what does an author earn"])
     assert shown.exit_code == 0
     assert "nearest tables: " in shown.output
 

@@ -40,6 +40,8 @@ from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.service.check_parts import Missing
 from pneuma_assets.core.sources.base import StatementRows
 from pneuma_assets.core.tables import Problem, TableTerms, source_of
+from pneuma_assets.core.terms.fields import cell_term
+from pneuma_assets.core.terms.rare_words import sought_words
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexFilter
@@ -61,6 +63,8 @@ STATEMENT_TOKENS = 400
 PERSON = "a person"
 """Who made a statement that somebody wrote or changed."""
 
+_FEW_TABLES = 10
+"""Of those found, most that have a rare word as a cell; copies are among them."""
 _MOST_SETS = 100
 _MOST_STATEMENTS = 5
 """Times `answers.seconds`: after so long no other statement of a question is begun."""
@@ -92,13 +96,17 @@ class _Searched:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """How a question was asked; `model` is as the caller said it, `by_model` what follows."""
+    """How a question was asked; `model` is as the caller said it, `by_model` what follows.
+
+    `doubt` is the beginning of why there are only rows with a rare word, where no table is likely.
+    """
 
     most: int
     model: bool | None
     by_model: bool
     where: "IndexFilter"
     ways: Ways
+    doubt: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,18 +189,16 @@ class Answering(Closing):
             lambda engine: _search(engine, question, most, judge, where, missing)
         )
         sure, least = searched.answerable, self._loaded.deployment.query.min_confidence
+        unlikely = is_unlikely(sure, least)  # the search says that no table answers (section 5)
+        doubt = f"No confident match ({sure:.2f}); " if unlikely else ""
+        reason = f"{doubt}ask in other words, or look at the nearest tables"
         if not searched.groups:
             reason = "no table matches; ask in other words, or loosen the filters"
-        elif is_unlikely(sure, least):  # the search says that no table answers (section 5)
-            reason = (
-                f"No confident match ({sure:.2f}); ask in other words, or look at the nearest "
-                "tables"
-            )
-        else:
-            found = self._read(
-                question, searched, _Asked(most, model, asked, where, ways or Ways()), missing
-            )
-            return replace(_with_search(found, searched), missing=missing.parts)
+        elif not (unlikely and asked):
+            how = _Asked(most, model, asked, where, ways or Ways(), doubt)
+            found = self._read(question, searched, how, missing)
+            if found.named or not unlikely:
+                return replace(_with_search(found, searched), missing=missing.parts)
         refused = CellAnswer(question, Outcome.REFUSED, reason=reason, missing=missing.parts)
         return _with_search(refused, searched)
 
@@ -231,7 +237,7 @@ class Answering(Closing):
                     if asked.model:  # who insists on the model is told that it fails
                         raise
                     missing(Part.MODEL, error)
-            return self._dated(self._named(question, searched, sets, asked.where, missing))
+            return self._dated(self._named(question, searched, sets, asked, missing))
         except StateError as error:
             missing(Part.STATE, error)
             told = "nothing is known of the tables, as the state cannot be read"
@@ -281,19 +287,22 @@ class Answering(Closing):
         question: str,
         searched: _Searched,
         sets: Sequence[Tables],
-        where: "IndexFilter",
+        asked: _Asked,
         missing: Missing,
     ) -> CellAnswer:
         """Return rows that have the cells that a question names: no model is asked, or is there."""
         ids = list(dict.fromkeys(table for tables, _ in sets for table in tables))
-        held = self._engine().ask(lambda engine: engine.held_values(question, ids, where))
+        held = self._engine().ask(lambda engine: engine.held_values(question, ids, asked.where))
+        if asked.doubt:
+            held = _rare(held, question, searched.analyzer)
         known = self.sources.tables({one: searched.evidence[one] for one in ids})
         tables = [known[one] for one in ids if one in known]
         found, problems = named_rows(question, held, tables, self._attempts(Ways(), missing))
         why = "the question names no cell of the tables that were found"
         if found:
             away = "the model is away" if missing.without(Part.MODEL) else "no model was asked"
-            why = f"{away}: these rows have words of the question as cells, and need not answer it"
+            shown = "these rows have words of the question as cells, and need not answer it"
+            why = f"{asked.doubt}{away}: {shown}"
         elif problems:
             why = "no row was read that has what the question names"
         return CellAnswer(
@@ -308,6 +317,18 @@ class Answering(Closing):
         config = self._loaded.deployment.answers
         until = time.monotonic() + _MOST_STATEMENTS * config.seconds
         return Attempts(_Told(self.sources, missing), config.rows, ways.corrected, until)
+
+
+def _rare(
+    held: Mapping[str, tuple[str, ...]], question: str, analyzer: "Analyzer"
+) -> dict[str, tuple[str, ...]]:
+    """Return those cells that are rare words: codes and names, of few tables; no years."""
+    rare = {cell_term(word) for word in sought_words(question, analyzer) if not word.isdigit()}
+    return {
+        text: tables
+        for text, tables in held.items()
+        if cell_term(text) in rare and len(tables) <= _FEW_TABLES
+    }
 
 
 def _count_words(texts: Sequence[str]) -> list[int]:
