@@ -21,7 +21,7 @@ from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from pneuma_assets.core.terms.fields import name_parts
-from pneuma_assets.core.terms.split_names import shared_prefix
+from pneuma_assets.core.terms.split_names import is_left_short, shared_prefix
 from pneuma_assets.core.text.safe import one_line
 from pneuma_assets.core.text.units import unit_of_cells, unit_of_name
 
@@ -31,7 +31,7 @@ Known = Mapping[int, Mapping[Provenance, Description]]
 WRITTEN = (Provenance.CORRECTION, Provenance.PERSON, Provenance.DOCUMENT)
 """What people wrote; where there is any, nothing else is shown and no model is asked."""
 
-DESCRIBING_VERSION = "5"
+DESCRIBING_VERSION = "6"
 """Raised when the same table is described otherwise, so that all tables are made anew."""
 
 
@@ -139,12 +139,16 @@ def _said_by_name(name: str, prefix: str, *, measured: bool) -> tuple[str, float
     """Return what a name stands for, its unit in words, and how sure that is; never its own words.
 
     Nobody is told by `petal length` what `petal_length` is, nor by `user identifier` what
-    `userid` is. `measured`: all values are numbers.
+    `userid` is, nor by `warehouse cd` what `whse_cd` is. `measured`: all values are numbers.
     """
     rest, unit = unit_of_name(name) if measured else (name, "")
     words, confidence = spelt_out(rest, prefix)
+    own = name_parts(one_line(rest))
+    said = words.split() or own
+    if any(map(is_left_short, {*own} & {*said})):
+        return f"in {unit}" if unit else "", SPELT
     if unit:
-        return f"{words or ' '.join(name_parts(one_line(rest)))} in {unit}".strip(), confidence
+        return f"{' '.join(said)} in {unit}".strip(), confidence
     known = "".join("id" if word == "identifier" else word for word in words.split())
     is_new = confidence == GUESSED and known != "".join(name_parts(name))
     return (words, confidence) if is_new else ("", SPELT)

@@ -26,6 +26,9 @@ _CUT_SHARE = 4
 _COMMON = 30_000_000
 """Of a trillion words; one met more often is a word (age, car), not a short form (qty)."""
 _COMMON_LONG, _COMMON_SHORT = 8_000_000, 150_000_000
+_LONGEST_LEFT = 4
+_LEFT_SHORT = frozenset({"cd", "no", "prod"})
+"""Words that stand in names for a code, a number and a product."""
 _MOST_LOOKED_FOR = 1_000
 """Different short parts of one table's names that are looked for among what people wrote."""
 _MOST_CHARACTERS = 50_000
@@ -237,6 +240,14 @@ def may_be_short(word: str) -> bool:
     """Tell whether a word may be cut short of another one: it is none that is met often."""
     most = _COMMON if len(word) <= _LONGEST_CUT else 0
     return word.isalpha() and _frequencies().get(word, 0) <= most
+
+
+def is_left_short(word: str) -> bool:
+    """Tell whether a part of a name is likely a word cut short that no list spells out."""
+    if not 1 < len(word) <= _LONGEST_LEFT or not word.isalpha() or word in ABBREVIATIONS:
+        return False
+    seldom = len(word) <= _SHORTEST_CUT and _frequencies().get(word, 0) < _COMMON_LONG
+    return seldom or word in _LEFT_SHORT or not is_word(word)
 
 
 def has_letters(word: str, letters: str) -> bool:

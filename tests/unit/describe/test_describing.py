@@ -91,6 +91,13 @@ def test_a_name_is_spelt_out(name, words, confidence):
         ("venueid", None),
         ("venuename", None),
         ("cust_id", "customer identifier"),
+        ("sal_usd", "in US dollars"),
+        ("emp_no", None),
+        ("whse_cd", None),
+        ("whse_nm", None),
+        ("qty_chg", None),
+        ("act_dep_ts", None),
+        ("elev_ft", None),
         ("", None),
     ],
 )
