@@ -276,8 +276,7 @@ def _original_of(one: _Looked, beside: Beside, families: Mapping[str, str]) -> s
     )
     others = {other.table.table_id: other for other in chain(of_rows, of_columns)}
     family = families.get(one.table.table_id)
-    by_name = sorted(others.items(), key=lambda pair: pair[1].name.stem != one.name.stem)
-    for table_id, other in by_name:
+    for table_id, other in sorted(others.items(), key=lambda i: i[1].name.stem != one.name.stem):
         together = family is not None and families.get(table_id) == family
         if not together and may_be_copy(one.columns, other.columns):
             related = bool(one.name.stem) and one.name.stem == other.name.stem
