@@ -232,6 +232,7 @@ class Evil:
         b"(Vdone\ncpneuma_assets.core.tables\nColumn\n)Rt.",
         b"(Vdone\ncpneuma_assets.core.tables\nhashlib\nt.",
         b"\x80\x04\x8c\x04done\x8e\xff\xff\xff\xff\xff\xff\xff\x7f.",
+        b"Nr\xff\xff\xff\x07.",  # keeps None at the place 134,217,727
         pickle.dumps("done"),
         pickle.dumps((["done"], None)),
         pickle.dumps(("finished", None)),
