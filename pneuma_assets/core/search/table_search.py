@@ -226,6 +226,8 @@ def _to_show(evidence: TableTerms, row: int | None, sought: frozenset[str]) -> T
     """
 
     def having(cells: Iterable[str | None]) -> list[str]:
+        if not sought:  # most questions: no cell needs to be looked at
+            return []
         return [cell for cell in cells if cell and cell.casefold() in sought]
 
     best = () if row is None else (*((),) * row, *evidence.rows[row : row + 1])
