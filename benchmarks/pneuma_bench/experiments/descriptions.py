@@ -21,14 +21,12 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-import numpy as np
-
 from pneuma_assets.core.describe.columns import best_descriptions, read_descriptions
-from pneuma_assets.core.evaluation.metrics import mean_intervals
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.tables import Description, Provenance
 from pneuma_bench.experiments.support.key_databases import write_tables
+from pneuma_bench.experiments.support.means import mean_in_words
 
 _CLAIM = re.compile(
     r"(?P<way>one of|always|such as) (?P<levels>.+)|(?P<known>.+) where known"
@@ -126,10 +124,7 @@ def measured(folder: Path, *, documents: bool) -> tuple[Told, list[str]]:
 
 def report(name: str, told: Told) -> None:
     """Print the mean of each figure with its interval."""
-    parts = []
-    for figure, values in told.items():
-        low, high = mean_intervals({"": np.array(values, np.float64)})[""]
-        parts.append(f"{figure} {np.mean(values):.3f} ({low:.3f} to {high:.3f}) of {len(values)}")
+    parts = [f"{mean_in_words(*figure)} of {len(figure[1])}" for figure in told.items()]
     print(f"{name}: {'; '.join(parts)}", flush=True)
 
 

@@ -23,18 +23,18 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from itertools import combinations
-from math import comb, nan
+from math import comb, isnan, nan
 from pathlib import Path
 from random import Random
 
 import numpy as np
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.evaluation.metrics import mean_intervals
 from pneuma_assets.core.relations.families import find_families, name_of_family
 from pneuma_assets.core.relations.part_names import meant, order_of
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.fields import spaced
+from pneuma_bench.experiments.support.means import mean_in_words
 from pneuma_bench.experiments.support.parted_tables import (
     HELD,
     JOINERS,
@@ -136,13 +136,8 @@ def searched(
 
 def report(name: str, figures: Mapping[str, Sequence[float]]) -> None:
     """Print the mean of each figure, with its interval."""
-    parts = []
-    for figure, values in figures.items():
-        known = np.array(values, np.float64)
-        known = known[~np.isnan(known)]
-        if len(known):
-            low, high = mean_intervals({"": known})[""]
-            parts.append(f"{figure} {known.mean():.3f} ({low:.3f} to {high:.3f})")
+    told = {figure: [one for one in some if not isnan(one)] for figure, some in figures.items()}
+    parts = [mean_in_words(*figure) for figure in told.items() if figure[1]]
     print(f"  {name:14} {'; '.join(parts)}", flush=True)
 
 
