@@ -209,8 +209,8 @@ def _describe(
 
 def _corrected(known: Known) -> dict[int, Description]:
     """Return people's corrections; a rejection, too, is remembered until the next run."""
-    order = Provenance.CORRECTION
-    return {at: said[order] for at, said in known.items() if order in said}
+    mine = Provenance.CORRECTION
+    return {at: said[mine] for at, said in known.items() if mine in said}
 
 
 def _fit(

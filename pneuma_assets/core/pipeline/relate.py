@@ -37,8 +37,10 @@ def mark_copies(store: Store, facts: Mapping[str, TableFacts]) -> int:
     known = store.profiles.fingerprints()
     tables = [KnownTable(i, one, facts.get(i, TableFacts())) for i, one in known.items()]
     columns = {i: {*one.columns.tolist()} for i, one in known.items()}
-    copies = find_copies(tables, find_families(columns))
-    families = find_families({i: some for i, some in columns.items() if i not in copies})
+    families = find_families(columns)
+    copies = find_copies(tables, families)
+    if copies:
+        families = find_families({i: some for i, some in columns.items() if i not in copies})
     return store.profiles.mark_copies(copies, families, now)
 
 
