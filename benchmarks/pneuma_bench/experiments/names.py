@@ -31,7 +31,7 @@ from pneuma_assets.core.search.results import TableResult
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms, Vector
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import spell_out
-from pneuma_bench.experiments.support.corpus import time_each
+from pneuma_bench.experiments.support.timing import time_each
 
 Words = tuple[str, ...]
 

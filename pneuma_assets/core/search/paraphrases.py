@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LEAST_COSINE = 0.86
 """Of two questions that ask the same; chosen with each of five sets of questions left out, so that
-at most one other question in twenty is taken for one about other tables (docs/measurements.md)."""
+at most one other question in twenty is taken for one about other tables."""
 
 _MOST = 10
 """Answers that are returned for a question."""

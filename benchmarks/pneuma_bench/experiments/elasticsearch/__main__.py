@@ -10,7 +10,7 @@ Half of the questions are about a block, the text and the vector of the others a
 
 import tempfile
 import time
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from os import environ
@@ -32,8 +32,9 @@ from pneuma_bench.experiments.elasticsearch.writing import (
     Ours,
     take_turns,
 )
-from pneuma_bench.experiments.support.corpus import DIMENSION, arguments, time_each
+from pneuma_bench.experiments.search_latency import DATA, DIMENSION
 from pneuma_bench.experiments.support.large_corpus import GivenVectors, LargeCorpus
+from pneuma_bench.experiments.support.timing import time_each
 
 ENCODER = "made"
 ASKERS = 8
@@ -45,7 +46,9 @@ ASK_HEADER = (
 
 
 def main() -> None:
-    parser = arguments(__doc__.splitlines()[0])
+    parser = ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of *.tables.jsonl")
+    parser.add_argument("--questions", type=int, default=200)
     address = environ.get("ELASTICSEARCH_URL", "http://localhost:9200")
     parser.add_argument("--url", default=address, help="of an Elasticsearch 9 without passwords")
     parser.add_argument("--blocks", type=int, default=300_000)

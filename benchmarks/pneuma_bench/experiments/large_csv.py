@@ -1,6 +1,6 @@
 """Profile and sample one large CSV file, and print the time and the peak memory of each.
 
-Run `python -m pneuma_bench.experiments.sources.large_csv --gigabytes 5`: memory does not grow with
+Run `python -m pneuma_bench.experiments.large_csv --gigabytes 5`: memory does not grow with
 the file. `--worst` makes the reading hardest: a value near the end does not fit its column, so the
 file is read several times and its types are chosen from all rows.
 """

@@ -1,6 +1,6 @@
 """How many questions of a warehouse get the right rows, and what each part of answering is worth.
 
-    python -m pneuma_bench.experiments.answers.warehouse --config FILE --home HOME \
+    python -m pneuma_bench.experiments.answers --config FILE --home HOME \
         --questions FILE --database postgresql://... [--every 3] [--ways all,no-judge,whole,...] \
         [--out FILE]
 

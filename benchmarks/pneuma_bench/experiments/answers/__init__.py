@@ -1,1 +1,0 @@
-"""Are questions answered rightly, in cells, and what does it cost?"""

@@ -1,1 +1,0 @@
-"""The embedded engine beside other engines, and the latency of a question."""

@@ -1,1 +1,0 @@
-"""Whole runs and the status, a table at a time."""

@@ -1,1 +1,0 @@
-"""Listing and reading: large, tiny, many and hostile files."""
