@@ -207,10 +207,7 @@ def test_an_endpoint_sees_no_value_unless_told_to(tmp_path, lake):
 @pytest.mark.slow
 def test_what_is_hidden_later_leaves_with_the_next_run(tmp_path, lake):
     with recording_endpoint() as endpoint, reading_here():
-        open_to_all = {
-            **models(endpoint, send_values=True),
-            "bench": {"mined": True},
-        }
+        open_to_all = {**models(endpoint, send_values=True), "bench": {"mined": True}}
         before = load(tmp_path, lake, rules=False, **open_to_all)
         run_indexing(before)
         assert leaks(questions(before))

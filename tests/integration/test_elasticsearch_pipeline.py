@@ -369,10 +369,7 @@ def test_an_interrupted_reindexing_holds_indexing_off_until_it_is_completed(
     held = tables(loaded)
     sharded = deployed(shards=2)
     with Workspace(sharded, {}) as workspace:
-        with (
-            copy_steps(monkeypatch, 2, interrupt),
-            pytest.raises(KeyboardInterrupt),
-        ):
+        with copy_steps(monkeypatch, 2, interrupt), pytest.raises(KeyboardInterrupt):
             workspace.reindex()
         begun = whole_names(client, index_name)
         assert indices(client, index_name) == [f"{index_name}-000001", f"{index_name}-000002"]

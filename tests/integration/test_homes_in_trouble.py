@@ -101,8 +101,7 @@ def test_a_read_only_disk_asks_for_a_right_and_not_for_room(root, indexed, argum
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("size", "words"),
-    [("40k", ("cannot be written", FULL)), ("400k", (FULL,)), ("1400k", (FULL,))],
+    ("size", "words"), [("40k", ("cannot be written", FULL)), ("400k", (FULL,)), ("1400k", (FULL,))]
 )
 def test_a_disk_that_is_full_at_some_time_of_the_first_run(root, tmp_path, size, words):
     with disk(tmp_path / "small", size) as place:

@@ -139,10 +139,7 @@ def test_two_who_open_at_once_make_one_state(at):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "begin",
-    [
-        lambda store: store.listings.sync("lake", [ref("a")]),
-        lambda store: store.tables.known(),
-    ],
+    [lambda store: store.listings.sync("lake", [ref("a")]), lambda store: store.tables.known()],
     ids=["writing", "reading"],
 )
 def test_what_begins_while_the_server_is_away_waits_for_it(

@@ -143,10 +143,7 @@ FAULTS = {
         "unknown table",
     ),
     "state that cannot be": (
-        [
-            act("change", tables=[{"name": "a", "columns": [{"name": "x"}, {"name": "X"}]}]),
-            say(),
-        ],
+        [act("change", tables=[{"name": "a", "columns": [{"name": "x"}, {"name": "X"}]}]), say()],
         ("change", "error"),
         "twice",
     ),

@@ -28,11 +28,7 @@ from pneuma_assets.core.store import schema
 from tests.support.machine import LEASE_S
 from tests.support.waiting import LONGEST
 
-pytestmark = [
-    pytest.mark.integration,
-    pytest.mark.slow,
-    pytest.mark.usefixtures("small_encoder"),
-]
+pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.usefixtures("small_encoder")]
 
 KILLS = int(os.environ.get("PNEUMA_MACHINE_KILLS", "5"))
 TABLES = int(os.environ.get("PNEUMA_MACHINE_TABLES", "80"))

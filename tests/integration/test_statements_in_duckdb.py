@@ -115,9 +115,7 @@ def test_what_duckdb_does_not_interrupt_ends_in_time_too(monkeypatch):
     """`lpad` makes its text in one step, which takes several seconds."""
     began, original = [], fork_server._answered
     monkeypatch.setattr(
-        fork_server,
-        "_answered",
-        lambda *given: began.append(time.monotonic()) or original(*given),
+        fork_server, "_answered", lambda *given: began.append(time.monotonic()) or original(*given)
     )
     sql = "SELECT length(lpad('x', 2000000000, 'y')) FROM numbers"
     with pytest.raises(SqlStoppedError, match="more than 1 s"):
@@ -193,9 +191,7 @@ TEXTS = ReadTable("people", ("name", "cell"))
 
 
 def of_texts(sql, kind, cells):
-    rows = pa.record_batch(
-        {"name": ["x"] * len(cells), "cell": pa.array(cells, pa.string())},
-    )
+    rows = pa.record_batch({"name": ["x"] * len(cells), "cell": pa.array(cells, pa.string())})
     batches = [rows] if cells else []
     given = Given(TEXTS, batches, {"name": "VARCHAR", "cell": kind})
     return run(checked(sql, [TEXTS], "duckdb", 3), [given]).rows

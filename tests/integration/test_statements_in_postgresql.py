@@ -9,12 +9,7 @@ import pytest
 from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.statements import Guard, ReadTable
 from pneuma_assets.core.config.small_sections import LimitsConfig
-from pneuma_assets.core.errors import (
-    SourceError,
-    SqlFailedError,
-    SqlStoppedError,
-    TableReadError,
-)
+from pneuma_assets.core.errors import SourceError, SqlFailedError, SqlStoppedError, TableReadError
 from pneuma_assets.core.sources.base import Statement, StatementTable
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig

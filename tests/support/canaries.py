@@ -23,10 +23,7 @@ from pneuma_assets.core.terms.distinct_cells import hashes_of
 from tests.support.canary_formats import sources, write_formats
 from tests.support.sql_database import Database
 
-RULES = {
-    "hidden_columns": ["*ssn*", "people.salary", "/e.?mail/"],
-    "hidden_tags": ["pii"],
-}
+RULES = {"hidden_columns": ["*ssn*", "people.salary", "/e.?mail/"], "hidden_tags": ["pii"]}
 CANARY = re.compile(rb"kanari\w?\d{4}|771177\d{4}", re.IGNORECASE)
 SHOWN = b"plainvalue"
 """Stands in the columns beside."""

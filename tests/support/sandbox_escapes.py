@@ -183,10 +183,7 @@ ENDS: dict[str, tuple[str, str]] = {
         "result = pa.table({'a': runs})",
         "column of run_end_encoded",
     ),
-    "nested": (
-        "import pyarrow as pa; result = pa.table({'a': [[1], [2, 3]]})",
-        "column of list<",
-    ),
+    "nested": ("import pyarrow as pa; result = pa.table({'a': [[1], [2, 3]]})", "column of list<"),
     "large result": (
         "import numpy, pandas; result = pandas.DataFrame({'a': numpy.ones(10**6)})",
         "tables have more than 1,000,000 bytes",

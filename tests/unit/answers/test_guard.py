@@ -102,11 +102,7 @@ def test_a_limit_stays_as_it_is(limit):
         ("SELECT x.name FROM people", Guard.COLUMN, "nothing called 'x'; there are 'people'"),
         ("SELECT email FROM people", Guard.COLUMN, "hidden by rules of privacy"),
         ("SELECT p.country FROM people p", Guard.COLUMN, "in 'p'; table 'cities' has it"),
-        (
-            "SELECT * FROM a JOIN (WITH a AS (SELECT 1) SELECT 1) q ON 1 = 1",
-            Guard.TABLE,
-            "'a'",
-        ),
+        ("SELECT * FROM a JOIN (WITH a AS (SELECT 1) SELECT 1) q ON 1 = 1", Guard.TABLE, "'a'"),
         ("SELECT name FROM peoples", Guard.TABLE, "did you mean 'shop.people'"),
         ("SELECT name FROM other.people", Guard.TABLE, "'other.people'"),
         ("SELECT name FROM a.shop.people", Guard.TABLE, "without its database"),

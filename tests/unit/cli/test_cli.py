@@ -7,12 +7,7 @@ import pytest
 
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import (
-    Column,
-    Problem,
-    Table,
-    TableRef,
-)
+from pneuma_assets.core.tables import Column, Problem, Table, TableRef
 from tests.support.doors import fails, run, succeeds
 from tests.support.index_blocks import index_texts
 

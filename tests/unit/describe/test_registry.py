@@ -33,11 +33,7 @@ def recipe() -> str:
     [
         (ReadTable(TABLE, ["Measured.", "By hand."]), "context", ["Measured.", "By hand."]),
         (ReadTable(TABLE, [], ["All of the forest."]), "folder", ["All of the forest."]),
-        (
-            DrawnRows(TABLE, ROWS),
-            "rows",
-            ["height: 3 | site: hill", "height: 4 | site: hill"],
-        ),
+        (DrawnRows(TABLE, ROWS), "rows", ["height: 3 | site: hill", "height: 4 | site: hill"]),
         (NarratedColumns(TABLE, {0: "In metres."}), "schema", ["height: In metres. | site"]),
     ],
 )

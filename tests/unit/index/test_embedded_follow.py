@@ -54,9 +54,7 @@ def unit(text):
 
 
 @settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(changes=CHANGES)
 def test_following_is_loading(tmp_path_factory, changes):

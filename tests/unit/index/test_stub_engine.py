@@ -55,10 +55,7 @@ def first_answer(loaded):
 def test_the_job_fills_it_and_questions_are_answered(deployed, monkeypatch):
     monkeypatch.setenv(*next(iter(KEY.items())))
     loaded = deployed(LOCKED)
-    with (
-        Workspace(loaded, KEY) as workspace,
-        pytest.raises(QueryError, match="nothing is indexed"),
-    ):
+    with Workspace(loaded, KEY) as workspace, pytest.raises(QueryError, match="nothing is indexed"):
         workspace.query_engine()
     indexed(loaded)
     assert [one.name for one in (loaded.home / "shelves").iterdir()] == ["second"]

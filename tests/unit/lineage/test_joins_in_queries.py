@@ -63,10 +63,7 @@ TOLD = {
         "SELECT 1 FROM orders JOIN customers USING (customer_id)",
         ["customers.customer_id=orders.customer_id"],
     ),
-    "NATURAL": (
-        "SELECT 1 FROM cities NATURAL JOIN lines",
-        ["cities.region=lines.region"],
-    ),
+    "NATURAL": ("SELECT 1 FROM cities NATURAL JOIN lines", ["cities.region=lines.region"]),
     "several columns": (
         "SELECT 1 FROM orders o JOIN lines l ON o.id = l.order_id AND o.region = l.region",
         ["lines.order_id=orders.id & lines.region=orders.region"],
@@ -90,10 +87,7 @@ TOLD = {
         "SELECT (SELECT city FROM customers c WHERE c.id = o.customer_id) FROM orders o",
         [OF_CUSTOMER],
     ),
-    "IN": (
-        "SELECT 1 FROM orders WHERE customer_id IN (SELECT id FROM customers)",
-        [OF_CUSTOMER],
-    ),
+    "IN": ("SELECT 1 FROM orders WHERE customer_id IN (SELECT id FROM customers)", [OF_CUSTOMER]),
     "both sides of a UNION": (
         "SELECT 1 FROM orders o JOIN customers c ON o.customer_id = c.id"
         " UNION SELECT 1 FROM orders o JOIN lines l ON o.id = l.order_id",

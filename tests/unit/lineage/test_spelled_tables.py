@@ -2,13 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.lineage.names import (
-    KnownNames,
-    KnownTable,
-    TableName,
-    folded,
-    spelled,
-)
+from pneuma_assets.core.lineage.names import KnownNames, KnownTable, TableName, folded, spelled
 
 
 def known(*tables: tuple[str, str]) -> KnownNames:

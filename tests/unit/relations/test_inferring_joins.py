@@ -63,10 +63,7 @@ AUTHORS = table("s/author", "aid name", [(str(n), f"Author {n}") for n in range(
                 table("s/paper", "paperid title", [(str(n), f"t{n}") for n in range(5)]),
                 table("s/cite", "citingpaperid citedpaperid", [("1", "2"), ("1", "3"), ("2", "3")]),
             ],
-            {
-                "s/cite.citingpaperid -> s/paper.paperid",
-                "s/cite.citedpaperid -> s/paper.paperid",
-            },
+            {"s/cite.citingpaperid -> s/paper.paperid", "s/cite.citedpaperid -> s/paper.paperid"},
             id="names that end with the key, glued",
         ),
         pytest.param(
@@ -93,10 +90,7 @@ AUTHORS = table("s/author", "aid name", [(str(n), f"Author {n}") for n in range(
             id="cells that the key does not have",
         ),
         pytest.param(
-            [
-                table("s/a", "id x", numbers(5, 2)),
-                table("s/b", "id y", numbers(5, 2)),
-            ],
+            [table("s/a", "id x", numbers(5, 2)), table("s/b", "id y", numbers(5, 2))],
             set(),
             id="bare keys of two tables",
         ),

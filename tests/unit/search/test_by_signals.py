@@ -223,11 +223,7 @@ def test_a_table_deleted_since_the_search_disturbs_nobody(index, engine):
 
 
 @pytest.mark.parametrize(
-    ("kinds", "first"),
-    [
-        (("values",), "lake/sea/catch"),
-        (("names", "values"), "lake/sea/catch"),
-    ],
+    ("kinds", "first"), [(("values",), "lake/sea/catch"), (("names", "values"), "lake/sea/catch")]
 )
 def test_a_filter_on_kinds_chooses_the_signals(engine, kinds, first):
     where = IndexFilter(kinds=tuple(map(DocumentKind, kinds)))

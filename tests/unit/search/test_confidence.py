@@ -34,10 +34,7 @@ def contender(said: str = "", cosine: float = 0.0, names: float = 0.0) -> Confid
 numbers = st.floats(0, 1e6)
 contenders = st.lists(
     st.builds(
-        ConfidenceFeatures,
-        st.frozensets(st.sampled_from(sorted(WORDS))),
-        st.floats(-1, 1),
-        numbers,
+        ConfidenceFeatures, st.frozensets(st.sampled_from(sorted(WORDS))), st.floats(-1, 1), numbers
     ),
     max_size=10,
 )

@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 from pneuma_assets.core.answer_feedback import SavedAnswer
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.search.paraphrases import (
-    AnswerMemory,
-    KnownAnswers,
-    Match,
-    rejected_tables,
-)
+from pneuma_assets.core.search.paraphrases import AnswerMemory, KnownAnswers, Match, rejected_tables
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind
 from tests.support.index_blocks import embedded, replace_blocks

@@ -136,10 +136,7 @@ def test_every_unit_is_itself_again():
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
-    st.data(),
-)
+@given(st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold), st.data())
 def test_columns_that_became_rows_become_columns_again(names, data):
     names = [name for name in names if name.lower() not in {"key", "value", "name"}] or ["a"]
     height = data.draw(st.integers(1, 5))

@@ -110,10 +110,7 @@ def test_what_cannot_be_is_refused(given, said):
 
 def _made_of(**needs):
     tables = [
-        {
-            "name": name,
-            "steps": [{"operator": "union", "reads": reads, "makes": name}],
-        }
+        {"name": name, "steps": [{"operator": "union", "reads": reads, "makes": name}]}
         for name, reads in needs.items()
     ]
     return {"tables": tables}

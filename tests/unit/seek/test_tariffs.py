@@ -42,10 +42,7 @@ SOURCES = [
     {"name": "suppliers", "table_ids": ["erp/suppliers"]},
     {"name": "tariffs", "table_ids": ["web/tariffs"]},
 ]
-RATES = [
-    {"to": "number", "column": "previous_rate"},
-    {"to": "number", "column": "new_rate"},
-]
+RATES = [{"to": "number", "column": "previous_rate"}, {"to": "number", "column": "new_rate"}]
 STEPS = [
     {"operator": "convert", "reads": ["tariffs"], "makes": "rates",
      "options": {"conversions": RATES}},
@@ -125,8 +122,7 @@ def test_the_impact_is_that_relative_to_the_previous_rate(made):
     queries = [("all", IMPACT), ("lab equipment", narrower), ("far", IMPACT.replace(
         "FROM", "FROM") + " WHERE country = 'Deutschland'")]  # fmt: skip
     whole, german, none = run_queries(
-        state([(name.replace(" ", "_"), sql) for name, sql in queries]),
-        {made.table: made.rows},
+        state([(name.replace(" ", "_"), sql) for name, sql in queries]), {made.table: made.rows}
     )
     assert whole.rows[0][0] == pytest.approx(rise())
     assert german.rows[0][0] == pytest.approx((4.2 * 50 + 4.0 * 30) * 0.05)

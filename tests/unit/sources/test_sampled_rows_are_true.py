@@ -167,10 +167,7 @@ def scripts(draw: st.DrawFn) -> list[list[Person]]:
 @settings(max_examples=4, deadline=None)
 @given(scripts(), st.sampled_from(["csv", "jsonl", "parquet", "duckdb table"]), st.booleans())
 def test_whatever_is_edited_the_sample_is_true(
-    tmp_path_factory: pytest.TempPathFactory,
-    versions: list[list[Person]],
-    kind: str,
-    small: bool,
+    tmp_path_factory: pytest.TempPathFactory, versions: list[list[Person]], kind: str, small: bool
 ):
     lake = Lake(tmp_path_factory.mktemp("lake"), kind, row_change=100)
     with pytest.MonkeyPatch.context() as patch:

@@ -39,8 +39,7 @@ def test_relative_paths_start_from_the_base_and_absolute_ones_stay(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("entry", "location"),
-    [(S3, "s3://lake/"), (MINIO, "s3://lake/a/b/ at http://localhost:9000")],
+    ("entry", "location"), [(S3, "s3://lake/"), (MINIO, "s3://lake/a/b/ at http://localhost:9000")]
 )
 def test_a_bucket_lies_where_its_address_says(tmp_path: Path, entry, location: str):
     (config,) = configured(entry)

@@ -188,8 +188,7 @@ def test_a_long_run_loses_no_pair():
 
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize(
-    "word",
-    ["विद्यालय", "जनसंख्या", "জনসংখ্যা", "தமிழ்நாடு", "ജനസംഖ്യ", "ජනගහනය", "ދިވެހި"],
+    "word", ["विद्यालय", "जनसंख्या", "জনসংখ্যা", "தமிழ்நாடு", "ജനസംഖ്യ", "ජනගහනය", "ދިވެހި"]
 )
 def test_a_word_keeps_its_vowel_signs(name, word):
     assert analyzer_named(name).terms(f"{word} 1") == [unicodedata.normalize("NFC", word), "1"]

@@ -16,14 +16,7 @@ from pneuma_assets.web.pages.drawings import (
     shares,
     trend,
 )
-from pneuma_assets.web.pages.rendering import (
-    ago,
-    anchor,
-    environment,
-    percent,
-    segments,
-    shown,
-)
+from pneuma_assets.web.pages.rendering import ago, anchor, environment, percent, segments, shown
 
 
 @given(
