@@ -205,18 +205,6 @@ def index_and_die(loaded: LoadedDeployment, step: str) -> None:
     run_all(loaded)
 
 
-@pytest.mark.slow
-def test_a_third_encoder_before_the_second_is_complete(root, indexed):
-    first, second, third = (deployed(root, name) for name in ("words", "other", "longer"))
-    with asking(first, second, third):
-        run(second)
-        with Workspace(second, {}) as workspace:
-            assert "other, 2 tables" in workspace.inspect_index().details["being built"]
-        assert run_all(third) == [2, 2, 2]
-    check_built(third, "longer")
-    assert contents(third) == contents(deployed(indexed("longer"), "longer"))
-
-
 def test_another_analyzer_needs_no_model(root):
     old, german = deployed(root), deployed(root, index={"analyzer": "german"})
     with asking(old, german):

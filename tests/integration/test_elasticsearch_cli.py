@@ -1,9 +1,7 @@
 """The command line on the Elasticsearch engine, with a real server and the packaged encoder."""
 
-import http.server
 import json
 import secrets
-import threading
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,6 @@ import yaml
 from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
-from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from tests.support.elasticsearch_server import client_of, delete_indices
 
 pytestmark = pytest.mark.integration
@@ -221,15 +218,6 @@ def test_a_name_that_nobody_has_indexed(alike, tmp_path, index_name, elasticsear
         assert list(found) == [], "asking has made an index"
 
 
-def test_a_key_whose_variable_is_not_set(alike, monkeypatch):
-    monkeypatch.delenv("PNEUMA_TEST_KEY", raising=False)
-    machine = alike(api_key_env="PNEUMA_TEST_KEY")
-    for args in (["search", "x"], ["status"], ["reindex"], ["index"]):
-        line = machine.fails(*args)
-        assert "index.elasticsearch.api_key_env" in line
-        assert "PNEUMA_TEST_KEY is not set" in line
-
-
 @pytest.mark.slow
 def test_tables_that_leave_and_other_settings(machine, index_name, elasticsearch_url):
     assert machine.index()["indexed"] == 3
@@ -257,70 +245,7 @@ def test_tables_that_leave_and_other_settings(machine, index_name, elasticsearch
     assert machine.status()["index"]["tables"] == 2
 
 
-class Website(http.server.BaseHTTPRequestHandler):
-    """Answers as a web server that has never heard of Elasticsearch."""
-
-    status = 404
-
-    def answer(self) -> None:
-        self.rfile.read(int(self.headers.get("content-length", 0)))
-        body = b"<html><h1>Welcome</h1></html>"
-        self.send_response(self.status)
-        self.send_header("content-type", "text/html")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = answer  # noqa: N815
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture
-def website():
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Website) as server:
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-
-
-@pytest.mark.parametrize("status", [200, 404, 405, 502])
-def test_an_address_of_another_server(machine, website, monkeypatch, status):
-    monkeypatch.setattr(Website, "status", status)
-    monkeypatch.setattr(ElasticsearchConfig, "patience_seconds", 0.0)
-    machine.configure(urls=[website])
-    told = "running again is safe" if status == 502 else "index.elasticsearch.urls"  # a proxy's 502
-    for args in (["search", "x"], ["reindex"]):
-        assert told in machine.fails(*args)
-
-
 def test_reindex_without_an_embedded_index_says_how_to_make_one(machine):
     machine.configure("embedded")
     command = f"pneuma-assets --home {machine.home} --config {machine.file} index"
     assert f"run '{command}'" in machine.fails("reindex")
-
-
-@pytest.mark.parametrize("engine", ["embedded", "elasticsearch"])
-def test_copying_to_itself_is_a_mistake(machine, engine):
-    assert "name both engines" in machine.fails("copy-index", engine, engine, code=2)
-
-
-@pytest.mark.slow
-def test_an_index_of_another_encoder(machine, elasticsearch_url, index_name):
-    machine.index()
-    with client_of(elasticsearch_url) as client:
-        index = f"{index_name}-000001"
-        meta = client.indices.get_mapping(index=index)[index]["mappings"]["_meta"]
-        client.indices.put_mapping(index=index, meta={**meta, "encoder": "another"})
-    for args in (["search", "x"], ["index"]):
-        line = machine.fails(*args)
-        assert "encoder 'another'" in line
-        assert "--rebuild" in line
-    assert machine.status()["index"]["encoder"] == "another"
-    report = json.loads(machine.succeeds("index", "--rebuild", "--json"))
-    assert report["indexed"] == 3
-    assert machine.status()["index"]["encoder"].startswith("all-MiniLM-L6-v2")
-    answer = machine.succeeds("search", QUESTION, "--json")
-    assert next(iter(scores(answer))) == "lake/rain"

@@ -140,10 +140,6 @@ def test_an_index_without_its_alias_for_writers_is_damaged(damaged, open_index):
             call()
 
 
-def test_an_index_without_its_alias_for_writers_is_still_searched(damaged):
-    assert versions_found(damaged) == dict.fromkeys(TABLES, 1)
-
-
 def test_an_index_without_its_alias_for_writers_is_rebuilt(
     damaged, config, open_index, client, index_name
 ):
@@ -153,24 +149,6 @@ def test_an_index_without_its_alias_for_writers_is_rebuilt(
     KIND.publish(place_of(config), IDENTITY, 0)
     assert versions_found(open_index()) == dict.fromkeys(TABLES, 2)
     assert len(indices(client, index_name)) == 1, "an index that nobody uses is left"
-
-
-def test_a_successor_without_its_alias_for_writers_is_begun_again(
-    config, open_index, client, index_name
-):
-    index = open_index()
-    replace_blocks(index, all_at(TABLES, 1))
-    KIND.begin_rebuild(place_of(config), IDENTITY)
-    begun = indices(client, index_name)[1]
-    without_writing_alias(client, begun)
-    with pytest.raises(IndexDamagedError, match=r"lost its alias .*--rebuild"):
-        open_index(building=True)
-    KIND.begin_rebuild(place_of(config), IDENTITY)
-    left = indices(client, index_name)
-    assert len(left) == 2
-    assert begun not in left
-    replace_blocks(open_index(building=True), all_at(TABLES, 2))
-    assert versions_found(index) == dict.fromkeys(TABLES, 1)
 
 
 def test_a_damaged_index_that_cannot_be_copied_can_be_rebuilt(

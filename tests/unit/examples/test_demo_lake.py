@@ -3,7 +3,6 @@
 import importlib.util
 import re
 import sys
-from collections import Counter
 from pathlib import Path
 
 import duckdb
@@ -59,15 +58,6 @@ def words(text):
 
 def table_ids():
     return [table.table_id for table in demo_tables.TABLES]
-
-
-def test_enough_tables_formats_and_contexts():
-    tables = demo_tables.TABLES
-    assert len(tables) >= 25
-    assert len(set(table_ids())) == len(tables)
-    assert set(Counter(table.format for table in tables)) == {"csv", "csv.gz", "parquet", "jsonl"}
-    assert {table.context for table in tables} == {"md", "txt", "rst", "html", "json", None}
-    assert 4 <= len({table.folder for table in tables}) <= 6
 
 
 @needs_packages
@@ -153,13 +143,6 @@ def test_says_which_package_to_install(monkeypatch, capsys, tmp_path):
     assert run_main(monkeypatch, tmp_path / "lake") == 1
     assert "no-such-package: run pip install 'pneuma-assets[demo]'" in capsys.readouterr().out
     assert not (tmp_path / "lake").exists()
-
-
-@needs_packages
-def test_a_folder_that_cannot_be_made_is_one_line(monkeypatch, capsys, tmp_path):
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    assert run_main(monkeypatch, tmp_path / "file" / "lake") == 1
-    assert capsys.readouterr().out.count("\n") == 1
 
 
 def test_asking_without_an_index_is_one_line_and_makes_nothing(monkeypatch, capsys, tmp_path):

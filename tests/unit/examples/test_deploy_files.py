@@ -1,7 +1,6 @@
 """The files for docker compose and Helm agree with each other, as far as can be told unrun."""
 
 import importlib.util
-import json
 import re
 import tomllib
 from pathlib import Path
@@ -37,11 +36,6 @@ def compose() -> dict[str, Any]:
 
 def host_of(url: str) -> str:
     return urlsplit(url).hostname or ""
-
-
-@pytest.mark.parametrize("path", sorted(DEPLOY.glob("*.yaml")), ids=lambda path: path.name)
-def test_every_file_is_yaml(path):
-    assert isinstance(yaml.safe_load(path.read_text()), dict)
 
 
 def test_every_variable_of_the_instance_is_set(compose):
@@ -100,22 +94,6 @@ def secrets_of(loaded) -> list[str]:
     state, index = loaded.deployment.state, loaded.deployment.index.elasticsearch
     keys = [f"{source.prefix_env}_{one}" for one in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY")]
     return [one for one in (state.password_env, index.api_key_env, *keys) if one is not None]
-
-
-def test_services_wait_for_services_that_say_when_they_are_healthy(compose):
-    for name, service in compose["services"].items():
-        for other, condition in service.get("depends_on", {}).items():
-            assert condition == {"condition": "service_healthy"}, name
-            assert "healthcheck" in compose["services"][other], other
-
-
-def test_volumes_are_declared(compose):
-    used = {
-        volume.split(":")[0]
-        for service in compose["services"].values()
-        for volume in service.get("volumes", [])
-    }
-    assert used == compose["volumes"].keys()
 
 
 def test_the_image_is_made_of_pinned_versions_and_files_that_are_there():
@@ -276,20 +254,3 @@ def sensor_context(name: str, result: dg.ExecuteInProcessResult, instance) -> An
         dagster_instance=instance,
         dagster_run=result.dagster_run,
     )
-
-
-def test_a_text_is_posted_as_chats_take_it(alerts, monkeypatch):
-    posted = []
-
-    class Answer:
-        def __enter__(self) -> None: ...
-
-        def __exit__(self, *_: object) -> None: ...
-
-    def post(request, timeout):
-        posted.append((request.full_url, json.loads(request.data), timeout))
-        return Answer()
-
-    monkeypatch.setattr(alerts, "urlopen", post)
-    alerts.post_to("https://chat.example/hook")("12 tables")
-    assert posted == [("https://chat.example/hook", {"text": "12 tables"}, alerts.PATIENCE_S)]
