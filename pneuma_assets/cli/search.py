@@ -83,9 +83,8 @@ def search(
             parser=document_kind,
             metavar="KIND",
             help="Only what descriptions of columns (schema), sampled rows (rows), documents "
-            "(context), documents about a whole folder (folder), all rows (values), names (names), "
-            "what tables are built from (lineage) or questions that a model worded (questions) "
-            "say.",
+            "(context), documents about a whole folder (folder), all rows (values), names (names) "
+            "or what tables are built from (lineage) say.",
         ),
     ] = None,
     readers: ReadersOption = None,

@@ -36,7 +36,6 @@ class DocumentKind(str):
     CONTEXT: ClassVar["DocumentKind"]
     FOLDER: ClassVar["DocumentKind"]
     LINEAGE: ClassVar["DocumentKind"]
-    QUESTIONS: ClassVar["DocumentKind"]
     NAMES: ClassVar["DocumentKind"]
     VALUES: ClassVar["DocumentKind"]
 
@@ -59,7 +58,6 @@ DocumentKind.ROWS = DocumentKind("rows")
 DocumentKind.CONTEXT = DocumentKind("context")
 DocumentKind.FOLDER = DocumentKind("folder")
 DocumentKind.LINEAGE = DocumentKind("lineage")
-DocumentKind.QUESTIONS = DocumentKind("questions")
 DocumentKind.NAMES = DocumentKind("names")
 DocumentKind.VALUES = DocumentKind("values")
 

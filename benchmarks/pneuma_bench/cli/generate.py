@@ -1,4 +1,4 @@
-"""`pneuma-bench generate`, `read`, `index-questions`: questions about tables."""
+"""`pneuma-bench generate` and `read`: questions about tables."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pneuma_assets.cli.errors import UsageError
-from pneuma_assets.cli.options import command
-from pneuma_assets.cli.output import counted, print_line, print_table, showing_progress
+from pneuma_assets.cli.output import print_line, print_table, showing_progress
 from pneuma_assets.core.errors import BenchmarkError, ConfigError
 from pneuma_bench.cli.shared import SeedOption, TablesOption, app, deployed, path
 
 if TYPE_CHECKING:
     from pneuma_assets.core.config.load import LoadedDeployment
-    from pneuma_assets.workspace import Workspace
     from pneuma_bench.generator.rewording import Asker
 
 
@@ -47,43 +45,6 @@ def read(
         raise UsageError(f"{folder} has no .queries.jsonl; `pneuma-bench generate --out` writes it")
     made = [record for file in files for _, record in json_lines(file)]
     typer.echo(sheet_of(made, sample, seed), nl=False)
-
-
-NEXT_RUN = "run: pneuma-assets index, to bring this into the index"
-
-
-@app.command()
-@command
-def index_questions(
-    workspace: "Workspace",
-    per_table: Annotated[int, typer.Option(min=1, max=20, help="Questions of a table.")] = 5,
-    renew: Annotated[
-        bool, typer.Option("--renew", help="Ask about tables that have questions, too.")
-    ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Take all questions back.")] = False,
-) -> None:
-    """Let the model of the section `answers` word questions about tables, to be indexed with them.
-
-    They help with some lakes and hurt others: see by `bench mine`, before and after.
-    """
-    from pneuma_bench.index_questions import index_questions as ask
-    from pneuma_bench.index_questions import remove_questions
-
-    with showing_progress():
-        if remove:
-            workspace.query_engine()  # says so where nothing is indexed
-            removed = counted(remove_questions(workspace), "table", "tables")
-            print_line(f"removed the questions about {removed}; {NEXT_RUN}")
-            return
-        asked = ask(workspace, os.environ, per_table, renew=renew)
-    about = counted(asked.tables, "table", "tables")
-    print_line(
-        f"{counted(asked.questions, 'question', 'questions')} about {about}, of which "
-        f"{asked.changed:,} changed; {NEXT_RUN}"
-    )
-    if asked.unanswered:
-        left = counted(asked.unanswered, "table", "tables")
-        print_line(f"nothing came of {left}, which keep what they had")
 
 
 _REASONS = 3

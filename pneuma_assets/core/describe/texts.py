@@ -40,8 +40,6 @@ MOST_NEIGHBOURS = 12
 """Tables that are named upstream, and downstream; of more only the number is told."""
 
 NAME_CHARACTERS = 80
-MOST_QUESTIONS = 20
-QUESTION_CHARACTERS = 200
 
 _SEPARATOR = " | "
 
@@ -94,17 +92,9 @@ class LinkedTable:
     feeds: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class AskedAbout:
-    """Questions that a language model thinks a table answers."""
+Material = ReadTable | DrawnRows | NarratedColumns | LinkedTable
 
-    table_id: str
-    questions: Sequence[str]
-
-
-Material = ReadTable | DrawnRows | NarratedColumns | LinkedTable | AskedAbout
-
-M = TypeVar("M", ReadTable, DrawnRows, NarratedColumns, LinkedTable, AskedAbout)
+M = TypeVar("M", ReadTable, DrawnRows, NarratedColumns, LinkedTable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,17 +228,6 @@ def _neighbour(table_id: str, other: str) -> str:
     return f"{shown} ({one_line(unescape(place.rpartition('/')[2]), NAME_CHARACTERS)})"
 
 
-def question_texts(asked: AskedAbout) -> list[str]:
-    """Return each question on a line, each once.
-
-    Pneuma's authors found that questions of an 8B model lead to single tables more often, and to
-    the wrong one where tables share a database. So no stage makes them, but a command alone
-    (`pneuma-bench index-questions`), which lets their tables be embedded again.
-    """
-    lines = (one_line(one, QUESTION_CHARACTERS) for one in asked.questions[:MOST_QUESTIONS])
-    return list(dict.fromkeys(line for line in lines if line))
-
-
 MAKERS = (
     DocumentMaker(DocumentKind.SCHEMA, NarratedColumns, schema_texts, 0, "narration"),
     DocumentMaker(DocumentKind.ROWS, DrawnRows, row_texts, 0, "a sampled row"),
@@ -275,14 +254,6 @@ MAKERS = (
         1,
         "lineage",
         "Given what a table is built from and what is built from it:",
-    ),
-    DocumentMaker(
-        DocumentKind.QUESTIONS,
-        AskedAbout,
-        question_texts,
-        0,
-        "a question",
-        "Given questions that a table answers:",
     ),
 )
 """The kinds that the project itself makes, in order."""

@@ -26,7 +26,7 @@ from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.profiles import SampleSnapshot
 from pneuma_assets.core.store.queue import Sampled, Stage, WorkItem
-from pneuma_assets.core.tables import ColumnProfile, DocumentKind, Table, TableTerms
+from pneuma_assets.core.tables import ColumnProfile, Table, TableTerms
 from pneuma_assets.core.terms.collect import CollectedTerms, collect_rows
 
 logger = logging.getLogger(__name__)
@@ -127,12 +127,6 @@ class _Read:
         found = zip(self.table.columns, self.gathered.profiles, strict=False)
         return {c.name: one for c, one in found if one is not None and not c.hidden}
 
-    @property
-    def shown_left(self) -> bool:
-        """Whether rows that a model may have been shown may have left the table."""
-        change = self.verdict.change
-        return self.sample is not None and (change is None or change.share > 0)
-
 
 def sample_tables(
     store: Store,
@@ -209,9 +203,6 @@ def _save(
                 store.renaming.columns(table_id, one.verdict.columns)
         for table_id, old_name in old_names.items():
             store.renaming.take_over(old_name, table_id)
-        outdated = [table_id for table_id, one in mine.items() if one.shown_left]
-        if outdated:
-            store.documents.replace(DocumentKind.QUESTIONS, ((i, ()) for i in outdated))
         store.queue.save_samples(run_id, drawn)
         store.queue.advance(run_id, Stage.SAMPLED, kept)
     known = [one.verdict.change for one in read.values() if one.verdict.change is not None]

@@ -116,7 +116,7 @@ def test_names_that_cannot_be_looked_in(indexed, where, options, message):
 def test_a_kind_that_is_not_made(indexed):
     for kind, remedy in {
         "contxt": "did you mean context?",
-        "qqq": "use one of: context, folder, lineage, names, questions, rows, schema, values",
+        "qqq": "use one of: context, folder, lineage, names, rows, schema, values",
     }.items():
         said = told_by_all("rain", IndexFilter(kinds=(DocumentKind(kind),)), "--kind", kind)
         assert said == f"unknown kind '{kind}'; {remedy}"
