@@ -81,12 +81,32 @@ class PlainBert:
         return [*token_ids[:-1][: self.max_length - 1], token_ids[-1]]
 
     @cached_property
-    def _weights(self) -> Mapping[str, Vector]:
-        from safetensors.numpy import load_file
+    def _file(self) -> Any:
+        from safetensors import safe_open
 
+        return safe_open(self._folder / _WEIGHTS, framework="numpy")
+
+    @cached_property
+    def _names(self) -> Mapping[str, str]:
+        """Of the weights in the file; some models are saved as a part of a larger one."""
+        return {name.removeprefix("bert."): name for name in self._file.keys()}  # noqa: SIM118
+
+    @cached_property
+    def _words(self) -> Any:
+        """The vectors of the vocabulary, half of the file, of which a text needs a few rows."""
+        return self._file.get_slice(self._names["embeddings.word_embeddings.weight"])
+
+    @cached_property
+    def _weights(self) -> Mapping[str, Vector]:
+        """All others; those of layers are transposed, by which few tokens are multiplied faster.
+
+        It takes 7 instead of 11 ms for the twelve tokens of a question.
+        """
+        names = {own: name for own, name in self._names.items() if "word_embeddings" not in own}
+        found = ((own, self._file.get_tensor(name)) for own, name in names.items())
         return {
-            name.removeprefix("bert."): tensor.astype(np.float32, copy=False)
-            for name, tensor in load_file(self._folder / _WEIGHTS).items()
+            own: np.ascontiguousarray(one.T if own.startswith("encoder") else one, np.float32)
+            for own, one in found
         }
 
     def _encode(self, texts: Sequence[Sequence[int]]) -> Iterator[Vector]:
@@ -94,7 +114,7 @@ class PlainBert:
         spans = [slice(end - len(ids), end) for ids, end in zip(texts, ends, strict=True)]
         positions = np.concatenate([np.arange(len(ids)) for ids in texts])
         x = (
-            self._weights["embeddings.word_embeddings.weight"][np.concatenate(texts)]
+            np.concatenate([self._words[one : one + 1] for ids in texts for one in ids])
             + self._weights["embeddings.position_embeddings.weight"][positions]
             + self._weights["embeddings.token_type_embeddings.weight"][0]
         )
@@ -130,7 +150,7 @@ class PlainBert:
         return attended.reshape(len(x), -1)
 
     def _linear(self, x: Vector, name: str) -> Vector:
-        projected: Vector = x @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+        projected: Vector = x @ self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
         return projected
 
     def _normalize(self, x: Vector, name: str) -> Vector:
