@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.grouping import portions
@@ -150,16 +150,14 @@ def blocks_worth(contents: TableContents) -> int:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A block and its raw score on one side: BM25, or the cosine of the angle to the question."""
 
     block: Block
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class TableHit:
+class TableHit(NamedTuple):
     """A table and the BM25 of its best entry in one field of its evidence."""
 
     table_id: str

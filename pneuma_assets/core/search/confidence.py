@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pneuma_assets.core.search.passages import terms_in
 from pneuma_assets.core.search.results import TableResult
@@ -55,13 +56,23 @@ def features_of(
     row = one.scores.row
     if row is not None and row < len(evidence.rows):
         texts += [cell for cell in evidence.rows[row] if cell]
-    texts += map(header_of, (*evidence.names, *evidence.columns))
-    texts += [evidence.spelled_names, evidence.spelled_columns]
     lines = (line for text in texts for line in text.split("\n"))
-    said = words.keys() & set[str]().union(*(terms_in(line, analyzer) for line in lines))
+    names = _terms_of_names(
+        *(evidence.names, evidence.columns, evidence.spelled_names, evidence.spelled_columns),
+        analyzer=analyzer,
+    )
+    said = words.keys() & names.union(*(terms_in(line, analyzer) for line in lines))
     semantic = one.scores.semantic
     cosine = 0.0 if semantic is None else semantic.score
     return ConfidenceFeatures(frozenset(said), cosine, one.scores.fields.get(Field.NAMES, 0.0))
+
+
+@lru_cache(maxsize=4_096)
+def _terms_of_names(
+    names: Sequence[str], columns: Sequence[str], *spelled: str, analyzer: Analyzer
+) -> frozenset[str]:
+    texts = "\n".join((*map(header_of, (*names, *columns)), *spelled))
+    return frozenset(analyzer.terms(texts))
 
 
 def words_of_question(question: str, analyzer: Analyzer) -> dict[str, float]:

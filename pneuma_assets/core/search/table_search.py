@@ -226,9 +226,10 @@ def _to_show(evidence: TableTerms, row: int | None, sought: frozenset[str]) -> T
     """
 
     def having(cells: Iterable[str | None]) -> list[str]:
-        if not sought:  # most questions: no cell needs to be looked at
-            return []
-        return [cell for cell in cells if cell and cell.casefold() in sought]
+        told = [*filter(None, cells)]
+        text = "\n".join(told).casefold()  # of most cells none has any, which is told at once
+        some = [word for word in sought if word in text]
+        return [cell for cell in told if cell.casefold() in some] if some else []
 
     best = () if row is None else (*((),) * row, *evidence.rows[row : row + 1])
     rows = [some for some in evidence.rows if having(some)][:_MOST_HELD]
