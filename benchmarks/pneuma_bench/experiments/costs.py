@@ -113,7 +113,9 @@ def measure(found: Found, checkout: Path, home: Path, question: str) -> None:
 
 def run(checkout: Path, home: Path, *arguments: str) -> str:
     """Run Python over a checkout; return what it prints."""
-    environ = {key: value for key, value in os.environ.items() if not key.startswith("PNEUMA_")}
+    kept = (key for key in os.environ if not key.startswith("PNEUMA_"))
+    # As installed by pip, with compiled modules: without, each start compiles the product anew.
+    environ = {key: os.environ[key] for key in kept if key != "PYTHONDONTWRITEBYTECODE"}
     environ["PYTHONPATH"] = f"{checkout}{os.pathsep}{checkout / 'benchmarks'}"
     command = [sys.executable, "-P", *arguments]
     done = subprocess.run(
