@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= .demo
+# Tests start some hundred processes, which would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: install bench demo test test-all lint types validate check dev clean
 
