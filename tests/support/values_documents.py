@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pneuma_assets.core.describe.kinds import _MAKERS, register_documents
+from pneuma_assets.core.describe.kinds import _KINDS, register_documents
 from pneuma_assets.core.describe.texts import DocumentMaker, DrawnRows
 from pneuma_assets.core.tables import DocumentKind
 from pneuma_assets.core.text.safe import one_line
@@ -28,4 +28,4 @@ def registered(maker: DocumentMaker[Any]) -> Iterator[None]:
     try:
         yield
     finally:
-        del _MAKERS[maker.kind]
+        del _KINDS.known[maker.kind]

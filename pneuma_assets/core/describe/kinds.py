@@ -9,7 +9,6 @@ again for what it has answered.
 
 from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
 from typing import Any, get_args
 
 from pneuma_assets.core.config.registry import Registry
@@ -21,22 +20,29 @@ from pneuma_assets.core.terms.fields import KIND_OF
 GROUP = "pneuma_assets.documents"
 """The group of entry points by which an installed package brings makers, each under its kind."""
 
-_MAKERS: dict[DocumentKind, DocumentMaker[Any]] = {maker.kind: maker for maker in MAKERS}
+
+def _checked(maker: DocumentMaker[Any]) -> str:
+    """Return the kind of a maker that keeps what `DocumentMaker` asks."""
+    if not isinstance(maker, DocumentMaker):
+        raise ConfigError(f"{maker!r} makes no documents; let it be a DocumentMaker")
+    kind = maker.kind
+    if not isinstance(kind, DocumentKind):
+        raise ConfigError(f"the kind {kind!r} is a {type(kind).__name__}; let it be a DocumentKind")
+    if kind in KIND_OF.values():
+        raise ConfigError(f"the kind {kind!r} is that of a table's evidence; choose another name")
+    if maker.made_from not in get_args(Material):
+        known = ", ".join(one.__name__ for one in get_args(Material))
+        raise ConfigError(f"the maker of {kind!r} is made_from no material; use one of: {known}")
+    if not callable(maker.texts):
+        raise ConfigError(f"the maker of {kind!r} has no function texts; give it one")
+    if not isinstance(maker.version, int) or maker.version < 1:
+        raise ConfigError(f"the maker of {kind!r} has no version of its own; give it 1")
+    return kind
 
 
-def register_documents(maker: DocumentMaker[Any]) -> None:
-    """Let documents of another kind be made in this process.
-
-    Other processes (Dagster's, the command line's) do not hear of it; for them the package that
-    brings the maker names it in the group `pneuma_assets.documents` of its entry points.
-
-    Raises:
-        ConfigError: It is not a whole maker, or its kind has another.
-    """
-    name = _checked(maker)
-    known = _MAKERS.setdefault(maker.kind, maker)
-    if known is not maker:
-        raise ConfigError(f"documents of the kind {name!r} have a maker; choose another name")
+_OURS: dict[str, DocumentMaker[Any]] = {maker.kind: maker for maker in MAKERS}
+_KINDS = Registry(GROUP, "kind of document", _checked, lambda one: one.called, known=_OURS)
+register_documents = _KINDS.register
 
 
 def makers() -> Mapping[DocumentKind, DocumentMaker[Any]]:
@@ -46,7 +52,13 @@ def makers() -> Mapping[DocumentKind, DocumentMaker[Any]]:
         ConfigError: An installed package announces a kind and does not bring it.
     """
     _register_installed()
-    return MappingProxyType(_MAKERS)
+    return {maker.kind: maker for maker in _KINDS.known.values()}
+
+
+@cache
+def _register_installed() -> None:
+    for name in _KINDS.names():
+        _KINDS.find(name)
 
 
 def makers_from(made_from: type[Material]) -> list[DocumentMaker[Any]]:
@@ -84,42 +96,5 @@ def introduction_of(kind: DocumentKind) -> str:
 
     An index may hold kinds that are no longer made, or are made by a newer version.
     """
-    maker = _MAKERS.get(kind) or _brought(kind)
+    maker = makers().get(kind)
     return CONTENT_INTRODUCTION if maker is None else maker.introduction
-
-
-def _checked(maker: DocumentMaker[Any]) -> str:
-    """Return the kind of a maker that keeps what `DocumentMaker` asks."""
-    if not isinstance(maker, DocumentMaker):
-        raise ConfigError(f"{maker!r} makes no documents; let it be a DocumentMaker")
-    kind = maker.kind
-    if not isinstance(kind, DocumentKind):
-        raise ConfigError(f"the kind {kind!r} is a {type(kind).__name__}; let it be a DocumentKind")
-    if kind in KIND_OF.values():
-        raise ConfigError(f"the kind {kind!r} is that of a table's evidence; choose another name")
-    if maker.made_from not in get_args(Material):
-        known = ", ".join(one.__name__ for one in get_args(Material))
-        raise ConfigError(f"the maker of {kind!r} is made_from no material; use one of: {known}")
-    if not callable(maker.texts):
-        raise ConfigError(f"the maker of {kind!r} has no function texts; give it one")
-    if not isinstance(maker.version, int) or maker.version < 1:
-        raise ConfigError(f"the maker of {kind!r} has no version of its own; give it 1")
-    return str(kind)
-
-
-_KINDS: Registry[DocumentMaker[Any]] = Registry(GROUP, "kind of document", _checked)
-
-
-@cache
-def _register_installed() -> None:
-    """Register what installed packages bring, in the order of the kinds; once a process."""
-    for name in sorted(_KINDS.installed() - _MAKERS.keys()):
-        maker = _KINDS.find(name)
-        if maker is not None:
-            register_documents(maker)
-
-
-@cache
-def _brought(kind: DocumentKind) -> DocumentMaker[Any] | None:
-    """Return the maker that an installed package brings for one kind; None if none does."""
-    return _KINDS.find(kind)

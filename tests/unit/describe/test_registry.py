@@ -58,9 +58,9 @@ def test_another_kind_stands_beside_the_one_of_the_same_material():
 def test_a_kind_has_one_maker_and_a_maker_its_own_version():
     with registered(VALUES):
         register_documents(VALUES)
-        with pytest.raises(ConfigError, match="'distinct' have a maker; choose another name"):
-            register_documents(replace(VALUES))
-    with pytest.raises(ConfigError, match="'rows' have a maker"):
+        with pytest.raises(ConfigError, match="'distinct' is sampled values; give"):
+            register_documents(replace(VALUES, version=2))
+    with pytest.raises(ConfigError, match="'rows' is a sampled row; give sampled values another"):
         register_documents(replace(VALUES, kind=DocumentKind.ROWS))
     assert list(makers()) == ["schema", "rows", "context", "folder", "lineage"]
 
