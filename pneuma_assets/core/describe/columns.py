@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from math import isfinite
 
 from pneuma_assets.core.describe.documented import comments_of, documented_descriptions
@@ -57,11 +58,7 @@ def added_descriptions(table: Table, contexts: Iterable[tuple[str, str]]) -> dic
     glossaries: list[Glossary] = []
     for name, text in contexts:
         try:
-            glossaries += [
-                Glossary(name, one.rows, one.header, one.about_columns)
-                for one in lists_in_markdown(text)
-                if one.rows
-            ]
+            glossaries += [replace(one, document=name) for one in lists_in_markdown(text)]
         except (ValueError, RecursionError):
             continue  # it is searched as text all the same
     return documented_descriptions(table, glossaries, Provenance.PERSON)

@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from pneuma_assets.core.dictionaries.lines import TEXT_CHARACTERS, Cells, Glossary, says_something
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
@@ -40,14 +39,6 @@ _IN_RUNS = 10_000
 a cell of `1-499,1-499,...` would otherwise cost seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """What one list says of columns, by position."""
-
-    columns: Mapping[int, Description]
-    rows: int
-
-
 def comments_of(table: Table) -> dict[int, Description]:
     """Return what the database's own comments say of columns, by position."""
     said = {
@@ -75,8 +66,8 @@ def documented_descriptions(
     names = _Names(table.columns)
     told = [found for one in glossaries if (found := _read(one, names, provenance))]
     best: dict[int, Description] = {}
-    for one in sorted(told, key=lambda found: -len(found.columns)):
-        for position, description in one.columns.items():
+    for one in sorted(told, key=len, reverse=True):
+        for position, description in one.items():
             if not _repeats(names.named[position], description.text):
                 best.setdefault(position, description)
     return best
@@ -88,24 +79,24 @@ def _repeats(name: str, text: str) -> bool:
     return bool(words) and (words - ENGLISH_STOP_WORDS).issubset(name_parts(name))
 
 
-def _read(glossary: Glossary, names: "_Names", provenance: Provenance) -> _Told | None:
-    """Return what a list tells, its names taken from those cells that name most columns."""
+def _read(
+    glossary: Glossary, names: "_Names", provenance: Provenance
+) -> dict[int, Description] | None:
+    """Return what a list tells by position, its names taken from those cells that name most."""
     if names.named_in(glossary.header) > 1:
         return None  # example rows below a header of their own
     tries = [_read_at(at, glossary, names, provenance) for at in range(_LOOKED_AT)]
-    best = _without_metadata(max(tries, key=lambda told: len(told.columns)), glossary, names)
-    found = len(best.columns)
-    half_of_table = found * _MOST >= names.count
-    half_of_list = found * _MOST >= best.rows
-    if glossary.about_columns:
-        enough = half_of_list or (found >= _SOME and half_of_table)
-    else:
-        few = names.count < _SOME and found == names.count and half_of_list
-        enough = few or (found >= _SOME and half_of_table)
-    return best if found and enough else None
+    best = _without_metadata(max(tries, key=len), glossary, names)
+    found = len(best)
+    half_of_list = found * _MOST >= len(glossary.rows)
+    most_of_table = found >= _SOME and found * _MOST >= names.count
+    small = glossary.about_columns or (names.count < _SOME and found == names.count)
+    return best if found and (most_of_table or (small and half_of_list)) else None
 
 
-def _without_metadata(told: _Told, glossary: Glossary, names: "_Names") -> _Told:
+def _without_metadata(
+    told: dict[int, Description], glossary: Glossary, names: "_Names"
+) -> dict[int, Description]:
     """Return what a list tells without what is said of the dataset rather than of columns.
 
     Where a list names few columns of a table, or nothing else, `author` and `date` are those of
@@ -113,30 +104,28 @@ def _without_metadata(told: _Told, glossary: Glossary, names: "_Names") -> _Told
     """
     others = {
         position: description
-        for position, description in told.columns.items()
+        for position, description in told.items()
         if names.named[position].strip().lower() not in _METADATA
     }
-    few = len(told.columns) * _MOST < names.count
-    if few or (not others and not glossary.about_columns):
-        return _Told(others, told.rows)
-    return told
+    few = len(told) * _MOST < names.count
+    return others if few or (not others and not glossary.about_columns) else told
 
 
-def _read_at(at: int, glossary: Glossary, names: "_Names", provenance: Provenance) -> _Told:
+def _read_at(
+    at: int, glossary: Glossary, names: "_Names", provenance: Provenance
+) -> dict[int, Description]:
     columns: dict[int, Description] = {}
     sure: dict[int, float] = {}
-    rows = 0
     told = _column_of_texts(glossary.rows, at)
     for row in glossary.rows:
         text = _text(row, told)
-        rows += 1
         if not text or names.named_in(row) > 1:
             continue
         for position, confidence in names.find(row[at]):
-            description = Description(text, provenance, glossary.document, confidence)
             if confidence > sure.get(position, 0.0):
-                columns[position], sure[position] = description, confidence
-    return _Told(columns, rows)
+                columns[position] = Description(text, provenance, glossary.document, confidence)
+                sure[position] = confidence
+    return columns
 
 
 def _column_of_texts(rows: Sequence[Cells], at: int) -> int:
