@@ -47,13 +47,9 @@ chance. Others are copies where all is the same, and they bear one name."""
 def overlap(one: Hashes, other: Hashes, whole: tuple[bool, bool]) -> float:
     """Return the share of all elements of two sets that both have (Jaccard), from 0 to 1.
 
-    Args:
-        one: The lowest hashes of a set, ascending.
-        other: Those of the other set.
-        whole: Of each, whether these are the hashes of all its elements.
-
-    Of sets of which only the lowest are known, those are compared that are not above the lower of
-    both limits: they are a uniform sample of the union (Cohen and Kaplan, PODC 2007).
+    Of each set the lowest hashes are given, ascending, and whether these are all (`whole`); else
+    those are compared that are not above the lower of both limits: they are a uniform sample of the
+    union (Cohen and Kaplan, PODC 2007).
     """
     limits = [
         int(hashes[-1])
@@ -87,94 +83,59 @@ def may_be_copy(columns: Set[int], others: Set[int]) -> bool:
 
 
 def is_copy(one: Fingerprint, other: Fingerprint, *, related: bool) -> bool:
-    """Tell whether two tables are one and the same, but for some rows or a column.
+    """Tell whether a table that `may_be_copy` of another one is, but for some rows or a column.
 
-    Args:
-        one: The table that would be the copy.
-        other: The one it would be a copy of.
-        related: Whether they bear one name, but for what marks a copy (`names.plain_name`).
+    `related`: they bear one name, but for what marks a copy (`version_names.plain_name`).
     """
-    if not one.rows or not other.rows:
-        return False  # columns alone are a form that many may fill in
-    paired = _paired(one, other, related=related)
-    if paired is None:
+    here, there, are_all = _paired(one.columns.tolist(), other.columns.tolist())
+    if not (one.rows and other.rows):  # columns alone are a form that many may fill in
         return False
-    mine, theirs = one.cells[paired.mine], other.cells[paired.theirs]
+    if not (are_all or related or len(here) >= WIDE):
+        return False
+    mine, theirs = one.cells[here], other.cells[there]
     if not related:  # most pairs are neither related nor alike, so this is what has to be fast
-        return _same_rows(one, other, paired) and _say_enough(mine)
+        return _same_rows(one, other, mine, theirs, are_all) and _say_enough(mine)
     if not _say_enough(mine):
         same_size = one.rows == other.rows and mine.shape == theirs.shape
         return same_size and bool((mine == theirs).all())
-    if paired.all and contained(one, other) >= CONTAINED:
+    if are_all and contained(one, other) >= CONTAINED:
         return True
-    return _same_rows(one, other, paired)
+    return _same_rows(one, other, mine, theirs, are_all)
 
 
-@dataclass(frozen=True, slots=True)
-class _Paired:
-    """Columns of two tables that are the same, and whether these are all of both."""
-
-    mine: Sequence[int]
-    theirs: Sequence[int]
-    all: bool
-
-
-def _paired(one: Fingerprint, other: Fingerprint, *, related: bool) -> _Paired | None:
-    """Return which columns are to be compared; None where two tables differ in too many.
+def _paired(mine: list[int], theirs: list[int]) -> tuple[list[int], list[int], bool]:
+    """Return where columns of two tables stand that are the same, and whether these are all.
 
     One that only one of them has may have been renamed, which its cells will tell.
     """
-    places = {name: place for place, name in enumerate(other.columns.tolist())}
-    names = one.columns.tolist()
-    mine = [place for place, name in enumerate(names) if name in places]
-    theirs = [places[names[place]] for place in mine]
-    mine_only = [place for place, name in enumerate(names) if name not in places]
-    theirs_only = sorted({*places.values()} - {*theirs})
-    if len(mine_only) == len(theirs_only) == 1:
-        mine, theirs, mine_only, theirs_only = mine + mine_only, theirs + theirs_only, [], []
-    if not (mine_only or theirs_only):
-        return _Paired(mine, theirs, all=True)
-    if not may_be_copy({*names}, {*places}):
-        return None
-    return _Paired(mine, theirs, all=False) if related or len(mine) >= WIDE else None
+    places = {name: place for place, name in enumerate(theirs)}
+    here = [place for place, name in enumerate(mine) if name in places]
+    there = [places[mine[place]] for place in here]
+    left = {*range(len(mine))} - {*here}, {*range(len(theirs))} - {*there}
+    if len(left[0]) == len(left[1]) == 1:
+        return [*here, *left[0]], [*there, *left[1]], True
+    return here, there, not any(left)
 
 
-def _same_rows(one: Fingerprint, other: Fingerprint, paired: _Paired) -> bool:
+def _same_rows(
+    one: Fingerprint, other: Fingerprint, mine: Cells, theirs: Cells, are_all: bool
+) -> bool:
     """Tell whether most rows are in both, of all rows or of those that were drawn."""
     if min(one.rows, other.rows) < ROWS_IN_COMMON * max(one.rows, other.rows):
         return False
     whole = (one.whole, other.whole)
-    if paired.all and overlap(one.lowest, other.lowest, whole) >= ROWS_IN_COMMON:
+    if are_all and overlap(one.lowest, other.lowest, whole) >= ROWS_IN_COMMON:
         return True
-    mine, theirs = one.cells[paired.mine], other.cells[paired.theirs]
-    return not _column_differs(mine, theirs) and _same_drawn(mine, theirs)
-
-
-def _column_differs(mine: Cells, theirs: Cells) -> bool:
-    """Tell whether in one column alone more cells differ than drawn rows may, which is soon seen.
-
-    Each different cell that only one of two tables has is in a row that only this one has. Of `m`
-    rows that both have, `ROWS_IN_COMMON` of all allows `m / ROWS_IN_COMMON - m` others.
-    """
-    most = min(mine.shape[1], theirs.shape[1]) * (1 / ROWS_IN_COMMON - 1)
-    return any(
-        len({*some.tolist()} ^ {*others.tolist()}) > most
-        for some, others in zip(mine, theirs, strict=True)
-    )
+    if not mine.size or not theirs.size:
+        return False
+    keys = np.unique(row_keys(mine)), np.unique(row_keys(theirs))
+    return overlap(*keys, whole=(True, True)) >= ROWS_IN_COMMON
 
 
 def _say_enough(cells: Cells) -> bool:
     if len(cells) < _LEAST_COLUMNS or len(np.unique(cells)) < _LEAST_DIFFERENT:
         return False
     return bool(len(np.unique(row_keys(cells))) >= _LEAST_ROWS * cells.shape[1])
-
-
-def _same_drawn(mine: Cells, theirs: Cells) -> bool:
-    """Tell whether most drawn rows are in both."""
-    if not mine.size or not theirs.size:
-        return False
-    keys = np.unique(row_keys(mine)), np.unique(row_keys(theirs))
-    return overlap(*keys, whole=(True, True)) >= ROWS_IN_COMMON
 
 
 _ROW_KEYS = 4
@@ -188,6 +149,7 @@ _MOST_COMPARED = 24
 
 _DAY = 86_400
 """Seconds; files that were written on one day may have been copied together."""
+
 
 _NOTHING = TableFacts()
 
@@ -250,11 +212,9 @@ def find_copies(
 def _look(table: KnownTable, name: PlainName) -> _Looked:
     found = table.fingerprint
     rows = (found.lowest[:_ROW_KEYS], np.sort(row_keys(found.cells))[:_ROW_KEYS])
-    of_rows = (key for keys in rows for key in keys.tolist())
-    of_name = (name.stem,) if name.stem else ()
+    keys = (*chain(*map(np.ndarray.tolist, rows)), *filter(None, [name.stem]))
     columns = frozenset(found.columns.tolist())
-    keys = (*of_rows, *of_name), (*_keys_of_columns(found),)
-    return _Looked(table, name, columns, *keys, _standing(table, name))
+    return _Looked(table, name, columns, keys, (*_keys_of_columns(found),), _standing(table, name))
 
 
 def _keys_of_columns(found: Fingerprint) -> Iterator[Hashable]:
@@ -288,7 +248,7 @@ def _original_of(one: _Looked, beside: Beside, families: Mapping[str, str]) -> s
 def _standing(table: KnownTable, name: PlainName) -> tuple[object, ...]:
     facts, found = table.facts, table.fingerprint
     return (
-        len(name.marks) > 0,
+        bool(name.marks),
         -(facts.queries or 0.0),
         -facts.feeds,
         -facts.documented,
