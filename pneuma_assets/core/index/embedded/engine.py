@@ -7,6 +7,7 @@ missed and every block's true score can be had. Why this engine: docs/index-engi
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from pneuma_assets.core.index.base import (
@@ -98,10 +99,12 @@ class EmbeddedIndex(SearchIndex):
         file, follower = self._current()
         with file.reading() as connection:
             tables = find_tables(connection, table_ids, read_meta(connection))
-            found = follower.evidence.many(
-                tables, lambda new: [read_evidence(connection, tables[at]) for at in new]
-            )
-            return {table.table_id: one for table, one in zip(tables, found, strict=True)}
+            return {
+                table.table_id: follower.evidence.get(
+                    table, partial(read_evidence, connection, table)
+                )
+                for table in tables
+            }
 
     def list_tables(self, readers: Sequence[str] | None = None) -> dict[str, int]:
         """Return every indexed table with its number of blocks, in the order of their ids."""
