@@ -215,7 +215,8 @@ def _family_line(family: "Family") -> str:
     names = [one.rpartition("/")[2] for one in family.members]
     said = f", also named: {', '.join(names)}" if 0 < len(names) < min(family.tables - 1, 5) else ""
     first, last = (one.rpartition("/")[2] for one in (family.first, family.last))
-    return f"one of {family.tables}: {family.name} ({first} to {last}){said}"
+    absent = f"; none is of {', '.join(family.absent)}" if family.absent else ""
+    return f"one of {family.tables}: {family.name} ({first} to {last}){said}{absent}"
 
 
 def _explained(parts: "ScoreParts") -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from os.path import commonprefix
 
-from pneuma_assets.core.relations.part_names import Told, is_told, told_in
+from pneuma_assets.core.relations.part_names import Told, absent_years, is_told, told_in
 from pneuma_assets.core.terms.fields import name_parts
 
 COLUMNS_ALIKE = 0.8
@@ -183,6 +183,7 @@ class Family:
         first: The oldest member, or that of the lowest number.
         last: The newest, or that of the highest.
         members: The others that the question means, the newest first; `MOST_NAMED` at most.
+        absent: Years that the question says and no member is of.
     """
 
     name: str
@@ -190,13 +191,17 @@ class Family:
     first: str
     last: str
     members: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 MOST_NAMED = 20
 
 
-def family_of(table_id: str, members: Sequence[str], named: Sequence[str]) -> Family:
+def family_of(
+    table_id: str, members: Sequence[str], named: Sequence[str], question: str = ""
+) -> Family:
     """Return a table's family, whose `members` are given newest first, as those it means are."""
     others = [one for one in named[: MOST_NAMED + 1] if one != table_id][:MOST_NAMED]
     name = name_of_family(members)
-    return Family(name, len(members), members[-1], members[0], tuple(others))
+    absent = absent_years(question, members)
+    return Family(name, len(members), members[-1], members[0], tuple(others), absent)

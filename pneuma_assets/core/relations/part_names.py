@@ -231,6 +231,19 @@ def told_apart(question: str, table_ids: Sequence[str]) -> list[frozenset[str]]:
     return [frozenset(said.get(place, ())) for place in range(len(table_ids))]
 
 
+def absent_years(question: str, table_ids: Sequence[str]) -> tuple[str, ...]:
+    """Return the years that a question says and none of some parts is of, each of which has one.
+
+    A part of two years (`2015_2020`) may be of those between, too, and `2019_20` is of 2020.
+    """
+    _, places = _by_word(tuple(table_ids))
+    dated = [place for word, some in places.items() if _IS_YEAR.fullmatch(word) for place in some]
+    if not len(table_ids) == len(dated) == len(set(dated)):
+        return ()
+    said = {one.year for one in told_in(question) if one.year}
+    return tuple(sorted(one for one in said if places.keys().isdisjoint({one, one[2:]})))
+
+
 @lru_cache(maxsize=64)
 def _by_word(table_ids: tuple[str, ...]) -> tuple[frozenset[str], Mapping[str, Sequence[int]]]:
     """Return the words that all of these tables have, and which of them have each word."""
@@ -253,6 +266,7 @@ def words_of_name(table_id: str) -> frozenset[str]:
 
 
 _YEARS = re.compile("1[0-9]{3}|20[0-9]{2}|2100")
+_IS_YEAR = re.compile(_YEAR)
 _FIRST_NUMBERS = frozenset(["0", "00", "1", "01"])
 
 

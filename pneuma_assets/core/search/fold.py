@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pneuma_assets.core.relations.families import are_alike, family_of
 from pneuma_assets.core.relations.part_names import meant, order_of
@@ -117,11 +118,13 @@ class Families:
         members: Of each family, by its first member, those that the asker may see, newest first.
         meant: Of these the ones that the question names, or all where it names none.
         single: Tables that a filter names: they are asked for by themselves.
+        question: In plain language.
     """
 
     members: Mapping[str, Sequence[str]]
     meant: Mapping[str, Sequence[str]]
     single: Collection[str] = ()
+    question: str = ""
 
     @classmethod
     def of(
@@ -133,7 +136,8 @@ class Families:
             for name, some in members.items()
             if len(some) > 1
         }
-        return cls(several, {name: meant(question, some) for name, some in several.items()}, single)
+        named = {name: meant(question, some) for name, some in several.items()}
+        return cls(several, named, single, question)
 
     def unscored(self, found: Collection[str]) -> list[str]:
         """Return members that are to be scored beside those that were found."""
@@ -180,9 +184,8 @@ class Families:
         ]
         first = max(near, key=lambda one: order_of(one.table_id))
         kept = [first, *(one for one in able if one is not first)][:most]
-        return [
-            replace(one, family=family_of(one.table_id, members, self.meant[name])) for one in kept
-        ]
+        of = partial(family_of, members=members, named=self.meant[name], question=self.question)
+        return [replace(one, family=of(one.table_id)) for one in kept]
 
 
 def behind_originals(

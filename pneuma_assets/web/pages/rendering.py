@@ -156,9 +156,9 @@ def table_url(table_id: str, question: str = "") -> str:
 
 def family_line(family: "Family") -> str:
     """Return a family of tables in a few words."""
-    return (
-        f"{counted(family.tables, 'table')} called {family.name}, {family.first} to {family.last}"
-    )
+    absent = f"; none is of {', '.join(family.absent)}" if family.absent else ""
+    tables = counted(family.tables, "table")
+    return f"{tables} called {family.name}, {family.first} to {family.last}{absent}"
 
 
 def group_sql(group: "GroupResult") -> str:

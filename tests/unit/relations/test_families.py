@@ -162,6 +162,22 @@ def test_a_question_means_the_part_that_it_says_in_other_words(question, names):
     assert meant(question, names) == names[:1]
 
 
+@pytest.mark.parametrize(
+    ("question", "names", "absent"),
+    [
+        ("sales in 2015 and 2014", ["s/a_2013", "s/a_2014"], ("2015",)),
+        ("sales in May 2015", ["s/a_2014_05", "s/a_2014_06"], ("2015",)),
+        ("sales in 2020", ["s/a_2018_19", "s/a_2019_20"], ()),
+        ("sales in 2017", ["s/a_2010_2015", "s/a_2015_2020"], ()),
+        ("sales in 2019", ["s/a_18", "s/a_19"], ()),
+        ("sales in 2015", ["s/a_tx", "s/a_2014_ca"], ()),
+        ("the best sales", ["s/a_2013", "s/a_2014"], ()),
+    ],
+)
+def test_years_that_no_part_is_of_are_told(question, names, absent):
+    assert family_of(names[0], names, names, question).absent == absent
+
+
 def test_numbers_of_two_digits_that_begin_at_one_are_no_years():
     shards = [f"s/part_{number:02}" for number in range(1, 25)]
     assert meant("sales in 2019", shards) == shards

@@ -290,7 +290,8 @@ def test_members_that_the_asker_may_not_see_are_neither_named_nor_counted(years)
     family = clerk["lake/sales/paid_2003"]
 
     assert (family.tables, family.last) == (3, "lake/sales/paid_2003")
-    assert "2007" not in str(clerk)
+    assert "paid_2007" not in str(clerk)
+    assert family.absent == ("2007",)  # as of a year that no table is of
     hidden = TableFacts(readers=("boss",), family="lake/sales/paid_2001")
     years.index.set_facts(dict.fromkeys((f"lake/sales/paid_{one}" for one in (2001, 2002)), hidden))
     assert families(years, where=IndexFilter(readers=("clerk",)))["lake/sales/paid_2003"] is None
