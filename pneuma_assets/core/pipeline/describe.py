@@ -6,7 +6,6 @@ the rest.
 """
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,12 +31,10 @@ from pneuma_assets.core.describe.narrate import (
 )
 from pneuma_assets.core.describe.prompts import PROMPT_VERSIONS, SHOWN_ROWS, Ground
 from pneuma_assets.core.describe.texts import NarratedColumns, row_text
-from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.pipeline.stage import Figures, isolate_failures, save_documents
-from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.documents import UserContext
@@ -61,9 +58,6 @@ CHUNK = 64
 
 SAVED_AT_ONCE = 32
 """Narrations saved in the store at a time; a killed run asks for at most these again."""
-
-WAIT_S = 1.0
-"""How often it is looked whether another run has described what this one needs, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +136,7 @@ def describe_tables(
     if model is not None:
         if config.notice is not None:
             logger.warning("%s", config.notice)
-        generated = generate_descriptions(store, run_id, tables, model, config, known)
+        generated = generate_descriptions(store, tables, model, config, known)
     columns = sum(len(table.columns) for table in tables)
     figures = SchemaNarrationsFigures(
         tables=len(tables),
@@ -312,7 +306,6 @@ def _added(
 
 def generate_descriptions(
     store: Store,
-    run_id: str,
     tables: Sequence[Table],
     model: LanguageModel,
     config: NarrationConfig,
@@ -320,46 +313,29 @@ def generate_descriptions(
 ) -> Generated:
     """Ask a model for these tables' columns that have no description, and save its answers.
 
-    Tables that share a subject ask once, also those of several runs: what another run is asking is
-    waited for, unless that run ends.
-
-    `known` has the descriptions of each table's columns, by its id; what people wrote is not asked.
+    Tables that share a subject ask once. `known` has the descriptions of each table's columns, by
+    its id; what people wrote is not asked.
 
     Raises:
         ModelError: The model is missing or fails; what it said before is saved.
-        StateError: This run was taken for dead.
     """
     keys = answer_keys(model, config)
     for chunk in chunks(tables, CHUNK):
         for one in keys:
             store.narrations.carry_over(one, chunk)
-    generated, waited = Generated(), False
     subjects = {table.table_id: keys[0].subject(table) for table in tables}
-    left = {subjects[table.table_id]: table for table in tables}
     wanted = _undescribed(tables, subjects, known)
-    while True:
-        open_ = _unanswered(store, keys, left, wanted)
-        left = {subject: left[subject] for subject in open_}
-        if not left:
-            return generated
-        mine = store.narrations.reserve(keys[0], left.keys(), run_id)
-        if not mine:
-            if not waited:
-                report("waiting for narrations of another run", 0, 0)
-            waited = True
-            time.sleep(WAIT_S)
-            continue
-        try:
-            reserved = {subject: left.pop(subject) for subject in sorted(mine)}
-            # Known by now may be what the run that had reserved it has described since.
-            open_ = _unanswered(store, keys, reserved, wanted)
-            asked = [(reserved[subject], positions) for subject, positions in open_.items()]
-            requests = _requests(store, config, asked)
-            generated = Generated(generated.columns + len(requests), generated.causes)
-            if requests:  # else the model is not even loaded
-                _ask(store, run_id, model, config, requests, subjects, generated.causes)
-        finally:
-            store.narrations.release(run_id)  # two runs must not wait for each other
+    asked: list[tuple[Table, Sequence[int]]] = []
+    for some in chunks(list({subjects[one.table_id]: one for one in tables}.items()), CHUNK):
+        answers = store.narrations.answers(keys, [table for _, table in some])
+        for subject, table in some:
+            if lacking := sorted(wanted[subject] - answers[table.table_id].keys()):
+                asked.append((table, lacking))
+    requests = _requests(store, config, asked)
+    causes: dict[Subject, dict[int, str]] = {}
+    if requests:  # else the model is not even loaded
+        _ask(store, model, config, requests, subjects, causes)
+    return Generated(len(requests), causes)
 
 
 def _undescribed(
@@ -371,22 +347,6 @@ def _undescribed(
         read = known[table.table_id]
         places = {at for at in range(len(table.columns)) if not is_written(read, at)}
         found.setdefault(subjects[table.table_id], set()).update(places)
-    return found
-
-
-def _unanswered(
-    store: Store,
-    keys: Sequence[AnswerKey],
-    tables: Mapping[Subject, Table],
-    wanted: Mapping[Subject, set[int]],
-) -> dict[Subject, list[int]]:
-    """Return the wanted columns without an answer, of those of these subjects that have any."""
-    found: dict[Subject, list[int]] = {}
-    for some in chunks(list(tables.items()), CHUNK):
-        answers = store.narrations.answers(keys, [table for _, table in some])
-        for subject, table in some:
-            if lacking := sorted(wanted[subject] - answers[table.table_id].keys()):
-                found[subject] = lacking
     return found
 
 
@@ -409,7 +369,6 @@ def _requests(
 
 def _ask(
     store: Store,
-    run_id: str,
     model: LanguageModel,
     config: NarrationConfig,
     requests: Sequence[NarrationRequest],
@@ -428,11 +387,6 @@ def _ask(
             if len(answers) >= SAVED_AT_ONCE:
                 store.narrations.save(key, answers)
                 answers.clear()
-                if not store.narrations.reserved(key, run_id):
-                    raise StateError(
-                        "This run was silent for so long that others took up its work; what it "
-                        "has done is kept. Run again."
-                    )
     finally:
         store.narrations.save(key, answers)
 

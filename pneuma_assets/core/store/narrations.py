@@ -12,12 +12,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, delete, select, update
 
-from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.runs import Runs
+from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.schema import (
     delete_by,
     insert_new,
-    narrating,
     narrations,
     storable,
     table_narrations,
@@ -69,12 +67,8 @@ class Answer:
     said_at: float | None = None
 
 
-class NarrationCache:
+class NarrationCache(StorePart):
     """The part of the store that remembers what the model said of columns."""
-
-    def __init__(self, database: Database, runs: Runs) -> None:
-        self._db = database
-        self._runs = runs
 
     def answers(
         self, keys: Sequence[AnswerKey], tables: Sequence[Table]
@@ -162,32 +156,6 @@ class NarrationCache:
         with self._db.write() as connection:
             delete_by(connection, _said.table_id, [table.table_id for table, _, _ in narrated])
             insert_new(connection, table_narrations, rows)
-
-    def reserve(self, key: AnswerKey, subjects: Collection[Subject], run_id: str) -> set[Subject]:
-        """Return those subjects that this run is to describe; others that live describe the rest.
-
-        Two runs at once may hold tables of the same schema, and a narration is dear. What a run
-        that is no more had reserved goes to whoever asks first.
-        """
-        with self._db.write() as connection:
-            living = {run_id, *self._runs.living()}
-            connection.execute(delete(narrating).where(narrating.c.run_id.not_in(living)))
-            row = {"model": key.model, "run_id": run_id}
-            free = [{**row, **subject._asdict()} for subject in sorted(subjects)]
-            insert_new(connection, narrating, free)
-            return self.reserved(key, run_id) & set(subjects)
-
-    def reserved(self, key: AnswerKey, run_id: str) -> set[Subject]:
-        """Return the subjects that this run still is to describe."""
-        mine = narrating.c.model == key.model, narrating.c.run_id == run_id
-        columns = narrating.c.table_id, narrating.c.schema_hash
-        found = self._db.read(select(*columns).where(*mine))
-        return {Subject(row.table_id, row.schema_hash) for row in found}
-
-    def release(self, run_id: str) -> None:
-        """Let others describe what this run had reserved and has not described."""
-        with self._db.write() as connection:
-            connection.execute(delete(narrating).where(narrating.c.run_id == run_id))
 
     def forget_empty(self) -> None:
         """Let columns be asked again of which the model had nothing to say."""

@@ -196,10 +196,6 @@ leases = _table(
     _real("born_at"),
     _real("expires_at"),
 )
-narrating = _table(
-    "narrating", _key("model"), _key("table_id"), _key("schema_hash"), _text("run_id")
-)
-"""Which run asks a model about what."""
 drawn = _table(
     "drawn",
     *(_key("table_id"), _text("columns"), Column("sketch", LargeBinary)),

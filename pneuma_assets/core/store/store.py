@@ -73,7 +73,7 @@ class Store(Closing):
         self.profiles = Profiles(self._db)
         self.statistics = Statistics(self._db)
         self.descriptions = Descriptions(self._db)
-        self.narrations = NarrationCache(self._db, self.runs)
+        self.narrations = NarrationCache(self._db)
         self.documents = DocumentStore(self._db)
         self.headers = HeaderVectors(self._db, self.embeddings)
         self.edges = Edges(self._db)

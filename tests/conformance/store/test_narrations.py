@@ -1,8 +1,4 @@
-"""A schema is described once, by one run, and a renamed column costs one call."""
-
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+"""A schema is described once, and a renamed column costs one call."""
 
 import pytest
 
@@ -108,49 +104,6 @@ def test_columns_without_a_description_are_asked_again_on_demand(store):
     store.narrations.forget_empty()
     store.narrations.carry_over(M, [described])
     assert said_before(store, M, described) == {1: "y"}
-
-
-@contextmanager
-def living(store, *runs: str) -> Iterator[None]:
-    with ExitStack() as lives:
-        for run in runs:
-            lives.enter_context(store.runs.alive(run))
-        yield
-
-
-def test_a_schema_is_reserved_by_one_run(store):
-    with living(store, "one", "two"):
-        assert store.narrations.reserve(M, {S["a"], S["b"]}, "one") == {S["a"], S["b"]}
-        assert store.narrations.reserve(M, {S["b"], S["c"]}, "two") == {S["c"]}
-        assert store.narrations.reserve(OTHER, {S["a"]}, "two") == {S["a"]}
-        assert store.narrations.reserve(M, {S["b"]}, "one") == {S["b"]}
-        assert store.narrations.reserved(M, "one") == {S["a"], S["b"]}
-        store.narrations.release("one")
-        assert store.narrations.reserve(M, {S["a"]}, "two") == {S["a"]}
-        with living(store, "dead"):
-            assert store.narrations.reserve(M, {S["b"]}, "dead") == {S["b"]}
-            assert store.narrations.reserve(M, {S["b"]}, "two") == set()
-        assert store.narrations.reserve(M, {S["b"]}, "two") == {S["b"]}, (
-            "goes to whoever asks first"
-        )
-
-
-def test_no_two_runs_reserve_the_same(store, open_store):
-    """Each asks for all of them, piece by piece, and others at the same time."""
-    schemas = [Subject("", str(number)) for number in range(60)]
-
-    def ask(run: str) -> list[Subject]:
-        with open_store() as mine:
-            asked = [
-                mine.narrations.reserve(M, {schema}, run)
-                for schema in (schemas if run == "one" else reversed(schemas))
-            ]
-        return [schema for got in asked for schema in got]
-
-    runs = ["one", "two", "three"]
-    with living(store, *runs), ThreadPoolExecutor(3) as pool:
-        got = [schema for some in pool.map(ask, runs) for schema in some]
-    assert sorted(got) == sorted(schemas)
 
 
 def test_who_says_what_is_kept_and_only_a_model_is_not_asked_again(store):
