@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.service.catalog_snapshot import NOTHING, Read, Snapshot
+from pneuma_assets.core.service.catalog_snapshot import NOTHING, Read, Snapshot, text_version
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store
@@ -111,15 +111,15 @@ def read_all(store: "Store", before: Snapshot | None) -> Read:
     """Return what the state says of all tables; of those that are as they were, the same texts."""
     known = {} if before is None else before.read.texts
     facts = store.catalog
-    listed = facts.listed()
+    listed = store.tables.records()
     texts = {
         one.table_id: known[one.table_id]
         for one in listed
-        if one.table_id in known and known[one.table_id][0] == one.version
+        if one.table_id in known and known[one.table_id][0] == text_version(one)
     }
     new = {one.table_id: one for one in listed if one.table_id not in texts}
     found = facts.texts({table_id: one.comment for table_id, one in new.items()})
-    texts |= {table_id: (new[table_id].version, one) for table_id, one in found.items()}
+    texts |= {table_id: (text_version(new[table_id]), one) for table_id, one in found.items()}
     lineage = facts.lineage(None if before is None else before.read.lineage)
     answers = store.usage.answers()
     return Read(listed, facts.queries(), facts.corrected(), lineage, texts, answers)

@@ -17,7 +17,8 @@ from pneuma_assets.core.service.catalog_names import Mask, NameIndex
 from pneuma_assets.core.service.catalog_types import TableCard
 from pneuma_assets.core.service.describe import moment
 from pneuma_assets.core.store.access import share_described
-from pneuma_assets.core.store.catalog import ListedLineage, ListedTable, TableTexts
+from pneuma_assets.core.store.catalog import ListedLineage, TableTexts
+from pneuma_assets.core.store.tables import TableRecord
 from pneuma_assets.core.terms.fields import name_parts
 
 _VIEWS = 64
@@ -28,16 +29,21 @@ _VIEWS = 64
 class Read:
     """What was read of the state for a snapshot, kept for the next one.
 
-    `texts` are by table, each with the `ListedTable.version` of which it is; `answers` are those
+    `texts` are by table, each with the `text_version` of which it is; `answers` are those
     that people confirmed or rejected.
     """
 
-    listed: Sequence[ListedTable]
+    listed: Sequence[TableRecord]
     queries: Mapping[str, float]
     corrected: Mapping[str, str]
     lineage: ListedLineage
     texts: Mapping[str, tuple[object, TableTexts]]
     answers: Sequence[SavedAnswer] = ()
+
+
+def text_version(one: TableRecord) -> tuple[object, ...]:
+    """Return what is another one when the texts of a table may be."""
+    return one.indexed_at, one.columns, one.comment
 
 
 NOTHING = Read((), {}, {}, ListedLineage("", {}, ()), {})
@@ -219,7 +225,7 @@ def _same_names(one: Read, other: Read) -> bool:
     )
 
 
-def _kin(listed: Iterable[ListedTable]) -> dict[tuple[str, str], list[str]]:
+def _kin(listed: Iterable[TableRecord]) -> dict[tuple[str, str], list[str]]:
     """Return the tables of each family, and the copies of each table."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in listed:
@@ -229,7 +235,7 @@ def _kin(listed: Iterable[ListedTable]) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def _card(one: ListedTable, read: Read, owners: Mapping[str, tuple[str, ...]]) -> TableCard:
+def _card(one: TableRecord, read: Read, owners: Mapping[str, tuple[str, ...]]) -> TableCard:
     """Return a table as nobody in particular sees it."""
     texts = read.texts[one.table_id][1]
     told = (*read.lineage.owners.get(one.table_id, ()), *owners.get(one.source, ()))

@@ -6,7 +6,7 @@ from functools import partial
 from json import loads
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from pneuma_assets.core.store.access import described_columns, scaled_queries
 from pneuma_assets.core.store.database import StorePart
@@ -14,52 +14,13 @@ from pneuma_assets.core.store.descriptions import Descriptions, table_descriptio
 from pneuma_assets.core.store.documents import DocumentStore
 from pneuma_assets.core.store.edges import Edges
 from pneuma_assets.core.store.schema import tables
-from pneuma_assets.core.store.tables import THERE, readers_of
 from pneuma_assets.core.tables import Column
 from pneuma_assets.core.text.safe import one_line
 
 _COMMENT = 300
 """Characters of what is said of a table, in a list."""
 
-_t = tables.c
-_NAMES = ("table_id", "source", "format", "state", "indexed_at", "comment", "copy_of", "family")
-_LISTED = (
-    select(
-        *(_t[name] for name in _NAMES),
-        *(_t.readers, _t.row_count.label("rows"), _t.column_count.label("columns")),
-        func.coalesce(_t.updated_at, _t.changed_at).label("updated_at"),
-    )
-    .where(THERE)
-    .order_by(_t.table_id)
-)
-_COLUMNS = select(_t.table_id, _t.columns).where(_t.columns.is_not(None))
-
-
-@dataclass(frozen=True, slots=True)
-class ListedTable:
-    """One table as a list needs it.
-
-    `comment` is the source's own. `readers` are who may see it, None: everybody. `updated_at` is in
-    seconds since 1970. `copy_of` and `family` name tables that not everybody may see.
-    """
-
-    table_id: str
-    source: str
-    format: str
-    state: str
-    indexed_at: float | None
-    comment: str
-    copy_of: str | None
-    family: str | None
-    readers: tuple[str, ...] | None
-    rows: int | None
-    columns: int | None
-    updated_at: float | None
-
-    @property
-    def version(self) -> tuple[object, ...]:
-        """What is another one when `TableTexts` of it may be."""
-        return self.indexed_at, self.columns, self.comment
+_COLUMNS = select(tables.c.table_id, tables.c.columns).where(tables.c.columns.is_not(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +46,6 @@ class ListedLineage:
 
 class CatalogFacts(StorePart):
     """The part of the store that tells what is listed of all tables."""
-
-    def mark(self) -> object:
-        """Return what is another one when anything was written since, by whomever."""
-        return self._db.mark()
-
-    def listed(self) -> list[ListedTable]:
-        """Return every table that has not left its source, ordered by id."""
-        return [
-            ListedTable(**{**row._mapping, "readers": readers_of(row.readers)})
-            for row in self._db.read(_LISTED)
-        ]
 
     def queries(self) -> dict[str, float]:
         """Return how often tables are queried, from 0 to 1 within their source."""
@@ -126,7 +76,8 @@ class CatalogFacts(StorePart):
         """
         ids: Collection[str] | None = listed.keys()
         read = {
-            row.table_id: loads(row.columns) for row in self._db.read_by(_COLUMNS, _t.table_id, ids)
+            row.table_id: loads(row.columns)
+            for row in self._db.read_by(_COLUMNS, tables.c.table_id, ids)
         }
         written = DocumentStore(self._db).beginnings(ids)
         described = described_columns(self._db, ids)

@@ -146,7 +146,8 @@ class TableRecord:
     One with `held_since` is absent from its source since then (see `removals`). One that failed was
     tried `attempts` times since it changed or a person asked last, and sensors let it be tried
     again at `retry_at`. `updated_at` is when its data was written or, where its source does not
-    tell, seen to have changed. Not its columns: reading those of 10,000 tables takes a second.
+    tell, seen to have changed. `readers` may see it (None: everybody), and not all of them what
+    `copy_of` and `family` name. Not its columns: reading those of 10,000 tables takes a second.
     """
 
     table_id: str
@@ -163,8 +164,11 @@ class TableRecord:
     indexed_at: float | None
     updated_at: float | None
     held_since: float | None
-    attempts: int = 0
-    retry_at: float | None = None
+    attempts: int
+    retry_at: float | None
+    readers: tuple[str, ...] | None
+    copy_of: str | None
+    family: str | None
 
     @property
     def claimed(self) -> bool:
@@ -178,7 +182,7 @@ _RECORDS = (
         *(_t.table_id, _t.source, _t.location, _t.format, _t.state, _t.claimed_by, _t.comment),
         *(_t.row_count.label("rows"), _t.column_count.label("columns"), _t.notes, _t.block_count),
         *(_t.indexed_at, func.coalesce(_t.updated_at, _t.changed_at).label("updated_at")),
-        *(_t.held_since, _t.attempts, _t.retry_at),
+        *(_t.held_since, _t.attempts, _t.retry_at, _t.readers, _t.copy_of, _t.family),
     )
     .where(THERE)
     .order_by(_t.table_id)
@@ -187,7 +191,8 @@ _RECORDS = (
 
 def _record_of(row: Row[Any]) -> TableRecord:
     notes = () if row.notes == "[]" else tuple(json.loads(row.notes))
-    return TableRecord(**{**row._mapping, "state": TableState(row.state), "notes": notes})
+    read = {"state": TableState(row.state), "notes": notes, "readers": readers_of(row.readers)}
+    return TableRecord(**{**row._mapping, **read})
 
 
 class Tables(StorePart):

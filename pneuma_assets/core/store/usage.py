@@ -44,10 +44,6 @@ class Usage(StorePart):
             asked = asked.where(answers.c.answer_id == answer_id)
         return [_answer_of(row) for row in self._db.read(asked)]
 
-    def mark(self) -> object:
-        """Return what is another one after anything was written, which takes no time."""
-        return self._db.mark()
-
     def stamp(self) -> object:
         """Return what is another one when an answer came, changed, moved or was forgotten."""
         of_tables = func.aggregate_strings(answers.c.tables, ",")

@@ -11,7 +11,7 @@ def test_a_mark_is_another_one_after_each_change_by_anybody_and_else_the_same(op
         for writer in (store, other):
             write(writer, [row("lake/a", format=str(len(marks)))])
             marks.append(store.catalog.mark())
-            assert store.catalog.listed()
+            assert store.tables.records()
     assert len(set(marks)) == 3
 
 
@@ -21,7 +21,7 @@ def test_tables_are_listed_with_their_texts_and_who_owns_them(store):
     store.listings.sync("w", [ref("t")])
     link(store, ("lake/a", "lake/b"))
     own(store, "lake/b", "ana", "team:x")
-    listed = {one.table_id: one for one in store.catalog.listed()}
+    listed = {one.table_id: one for one in store.tables.records()}
     assert list(listed) == sorted(listed)
     assert {"lake/a", "lake/b"} < listed.keys()
     assert "lake/gone" not in listed

@@ -2,15 +2,17 @@
 
 from types import SimpleNamespace
 
-from pneuma_assets.core.service.catalog_snapshot import Read, Snapshot
+from pneuma_assets.core.service.catalog_snapshot import Read, Snapshot, text_version
 from pneuma_assets.core.service.search import named_columns, said_columns
-from pneuma_assets.core.store.catalog import ListedLineage, ListedTable, TableTexts
+from pneuma_assets.core.store.catalog import ListedLineage, TableTexts
+from pneuma_assets.core.store.tables import TableRecord, TableState
 from pneuma_assets.core.text.analysis import ENGLISH
 
 
 def snapshot(columns: list[str]) -> Snapshot:
-    one = ListedTable("lake/wide", "lake", "csv", "indexed", 1.0, "", *[None] * 6)
-    texts = {"lake/wide": (one.version, TableTexts("", tuple(columns), 0))}
+    known = {"table_id": "lake/wide", "source": "lake", "state": TableState.INDEXED, "comment": ""}
+    one = TableRecord(**dict.fromkeys(TableRecord.__slots__) | known)
+    texts = {"lake/wide": (text_version(one), TableTexts("", tuple(columns), 0))}
     return Snapshot(Read([one], {}, {}, ListedLineage("", {}, ()), texts), {})
 
 
