@@ -3,15 +3,16 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 import dagster as dg
 
+from pneuma_assets.core.asking_http import ask
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.small_sections import ReloadConfig
+from pneuma_assets.core.pipeline.dagster_graphql import graphql_address
 from pneuma_assets.core.store.dagster_manifest import TablePage, read_manifest
 from pneuma_assets.core.tables import content_hash
 from pneuma_assets.resources.names import Names
@@ -21,6 +22,8 @@ EVERY_S = 300
 
 TIMEOUT_S = 45
 """A location with 10,000 tables loads in about ten; the tick itself has 60."""
+
+_MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,7 @@ def reload_if_changed(
 ) -> tuple[str, Reloaded]:
     """Ask for a reload if the manifest is another one; returns what happened, and the new cursor.
 
-    Args:
-        loaded: The deployment; its `dagster.reload.url` is set.
-        last: What was loaded last.
-        location: The code location; None where its name is not known.
-        clock: The time in seconds since 1970.
+    `last` was loaded last; `location` is None where the name of the code location is not known.
     """
     config, manifest = loaded.deployment.dagster.reload, read_manifest(loaded, os.environ)
     if manifest.trouble is not None:
@@ -95,47 +94,43 @@ def reload_if_changed(
     return told, Reloaded(digest if asked else last.digest, now)
 
 
+_RELOAD = """mutation ($location: String!) {
+  reloadRepositoryLocation(repositoryLocationName: $location) {
+    __typename
+    ... on WorkspaceLocationEntry {
+      locationOrLoadError { __typename ... on PythonError { message } }
+    }
+    ... on ReloadNotSupported { message }
+    ... on RepositoryLocationNotFound { message }
+  }
+}"""
+
+
 def _asked(config: ReloadConfig, location: str, tables: int) -> tuple[str, bool]:
     """Ask, and wait; return what came of it, and whether that is all there is to ask for.
 
     A webserver that has not answered in `TIMEOUT_S` still loads: asked again, it would begin anew.
     """
-    from dagster_graphql import (
-        DagsterGraphQLClient,
-        DagsterGraphQLClientError,
-        ReloadRepositoryLocationStatus,
-    )
-    from gql.transport.exceptions import TransportError
-    from requests import ReadTimeout, RequestException
-
-    at, pages = urlsplit(config.url or ""), f"{location} with the pages of {tables:,} tables"
+    url, pages = config.url or "", f"{location} with the pages of {tables:,} tables"
+    body = json.dumps({"query": _RELOAD, "variables": {"location": location}}).encode()
+    headers = {"Content-Type": "application/json"}
     try:
-        client = DagsterGraphQLClient(
-            at.hostname or "",
-            at.port,
-            use_https=at.scheme == "https",
-            path_prefix=at.path.rstrip("/"),
-            timeout=TIMEOUT_S,
+        said = ask(
+            graphql_address(url), headers, seconds=TIMEOUT_S, most_bytes=_MOST_BYTES, body=body
         )
-        answer = client.reload_repository_location(location)
-        if answer.status == ReloadRepositoryLocationStatus.SUCCESS:
+        answer = json.loads(said)["data"]["reloadRepositoryLocation"]
+        answer = answer.get("locationOrLoadError", answer)
+        if answer["__typename"] == "RepositoryLocation":
             return f"Reloaded {pages}.", True
-        why = f"{answer.failure_type}: {answer.message}"
-    except (DagsterGraphQLClientError, TransportError, RequestException) as error:
-        if any(isinstance(one, ReadTimeout) for one in _causes(error)):
-            return f"Asked for a reload of {pages}; after {TIMEOUT_S} s it was still loading.", True
-        cause = error.__cause__ or error  # the client's own message is mostly its query
-        why = f"{type(cause).__name__}: {cause}"
-    except (KeyError, TypeError):  # it reads the answer without looking
+        why = f"{answer['__typename']}: {answer.get('message')}"
+    except TimeoutError:
+        return f"Asked for a reload of {pages}; after {TIMEOUT_S} s it was still loading.", True
+    except OSError as error:
+        why = f"{type(error).__name__}: {error}"
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         why = "this is no answer of Dagster's webserver"
     why = " ".join(why.split())[:500]
-    return f"{config.url} did not reload {location}, it is asked again: {why}", False
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__
+    return f"{url} did not reload {location}, it is asked again: {why}", False
 
 
 def _shown(pages: Iterable[TablePage]) -> str:

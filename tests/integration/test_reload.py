@@ -108,5 +108,5 @@ def test_an_answer_that_is_none_of_dagsters_is_told_of(tmp_path, data):
         loaded = deployment(tmp_path, tmp_path / "lake", dagster={"reload": reload})
         write_manifest(loaded, "a")
         told, last = reload_if_changed(loaded, Reloaded(), "here", lambda: 500.0)
-    assert "no answer of Dagster" in told or "Error: " in told
+    assert "no answer of Dagster" in told
     assert last == Reloaded("", 500.0)

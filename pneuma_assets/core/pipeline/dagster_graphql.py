@@ -68,12 +68,16 @@ def webserver_assets(config: WebserverConfig, environ: Mapping[str, str]) -> lis
     return [ExternalFile(origin, stamp, lambda: said)]
 
 
+def graphql_address(url: str) -> str:
+    """Return where a webserver answers GraphQL, by its address as a browser opens it."""
+    return f"{url.rstrip('/').removesuffix('/graphql')}/graphql"
+
+
 class _Webserver:
     """Asks its GraphQL, until the time for all questions is over."""
 
     def __init__(self, config: WebserverConfig, environ: Mapping[str, str]) -> None:
-        url = (config.url or "").rstrip("/")
-        self._url = url if url.endswith("/graphql") else f"{url}/graphql"
+        self._url = graphql_address(config.url or "")
         self._headers = {"Content-Type": "application/json"}
         self._token: str | None = None
         if config.token_env is not None:
