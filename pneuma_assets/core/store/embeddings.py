@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from filelock import FileLock
 from sqlalchemy import delete, select
 
 from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.errors import StateDamagedError, StateError
-from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
+from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.key_values import get_json, put_json
 from pneuma_assets.core.store.schema import (
     SHARED,
@@ -41,7 +40,6 @@ HEADERS = "headers"
 slash."""
 
 _MADE_OF = "headers made of"
-_NEVER_CLOSED: list[SqliteFile] = []
 
 _Result = TypeVar("_Result")
 
@@ -72,10 +70,9 @@ class Embeddings(Closing):
         *,
         more: bool = False,
     ) -> None:
-        """Keep the embeddings of what these tables say now, and that they say it.
+        """Keep the embeddings of what these tables say now (`more`: besides), and that they say it.
 
         Both at once, so that `prune`, in whatever process, takes none that is just being used.
-        With `more`, they say this besides what they said.
         """
         vectors, uses = {}, []
         for table_id, embedded in tables:
@@ -130,68 +127,40 @@ class EmbeddingCache(Embeddings):
     """Those of a state in a file: a file beside it, which is opened when first needed.
 
     A vector that is not as it was written is unknown, and a file that SQLite calls damaged is
-    replaced by an empty one. Raises `StateError` where it can neither be read nor written.
+    replaced by an empty one; whoever has it open goes on with what is removed. Raises `StateError`
+    where it can neither be read nor written.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.RLock()
-        self._changing = FileLock(
-            path.with_name(f"{path.name}.lock"), BUSY_TIMEOUT_S, thread_local=False
-        )
-        self._identity: tuple[int, int] | None = None
         self._file: SqliteFile | None = None
 
     def _do(self, work: Callable[[Database], _Result]) -> _Result:
         with self._lock:
             try:
+                return work(self._opened())
+            except StateDamagedError as error:
+                logger.warning("%s It is now replaced by an empty one.", error)
+                self.close()
                 try:
-                    return work(self._opened())
-                except StateDamagedError as error:
-                    logger.warning("%s It is now replaced by an empty one.", error)
-                    self._discard()
-                    return work(self._opened())
-            except OSError as error:
-                raise StateError(f"{str(self._path)!r} failed ({error}); {_REMEDY}.") from error
+                    for suffix in ("", "-wal", "-shm"):
+                        self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+                except OSError as failure:
+                    raise StateError(f"{error!s} ({failure})") from failure
+                return work(self._opened())
 
     def _opened(self) -> SqliteFile:
-        if self._identify() != self._identity:  # another process has replaced it
-            self.close()
         if self._file is None:
-            with self._changing:
-                self._identity = self._identify()
-                self._file = _EmbeddingFile(self._path)
-                self._identity = self._identify()
+            self._file = _EmbeddingFile(self._path)
         return self._file
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         with self._lock:
             file, self._file = self._file, None
-            if file is not None and self._identify() != self._identity:
-                # Closing an empty one, SQLite would remove the log of the file that stands there.
-                _NEVER_CLOSED.append(file)
-            elif file is not None:
+            if file is not None:
                 file.close()
-
-    def _discard(self) -> None:
-        """Remove the file that was found damaged, but not one that has taken its place.
-
-        Whoever has it open goes on with what is removed until the next transaction.
-        """
-        with self._changing:
-            damaged = self._identity
-            self.close()
-            if self._identify() == damaged:
-                for suffix in ("", "-wal", "-shm"):
-                    self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-
-    def _identify(self) -> tuple[int, int] | None:
-        try:
-            status = self._path.stat()
-        except FileNotFoundError:
-            return None
-        return status.st_dev, status.st_ino
 
 
 _REMEDY = "remove the file: its embeddings are then computed again"
@@ -228,13 +197,7 @@ class HeaderVectors:
         return self._embeddings.known(encoder, headers)
 
     def replace(self, encoder: str, vectors: Mapping[str, Vector], made_of: Sequence[str]) -> None:
-        """Make these the headers that are kept; others go, and those of other encoders.
-
-        Args:
-            encoder: The name of the one that made them.
-            vectors: The embedding of each.
-            made_of: Names what they were made of; `made_of` returns it.
-        """
+        """Make these, by this encoder, all headers that are kept; `made_of` returns of what."""
         kept = [
             EmbeddedBlock(Block(HEADERS, DocumentKind.SCHEMA, header), vector)
             for header, vector in vectors.items()

@@ -5,7 +5,6 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from sqlalchemy import select
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
@@ -14,10 +13,8 @@ from pneuma_assets.core.pipeline import embed
 from pneuma_assets.core.pipeline.embed import CHUNK, EmbeddingBlocksFigures, embed_tables
 from pneuma_assets.core.pipeline.write import index_tables, remove_gone
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache
 from pneuma_assets.core.store.queue import Stage
-from pneuma_assets.core.store.schema import embedding_uses
 from pneuma_assets.core.tables import (
     Block,
     Column,
@@ -242,48 +239,6 @@ def test_a_key_that_is_no_text_is_damage(lake):
     lake.show(*names(4))
     lake.run("third")  # on a file begun anew
     assert lake.embedded() == sorted([README, "lake/t003"])
-
-
-def test_a_damaged_file_is_begun_anew_beside_those_who_have_it_open(tmp_path):
-    path = tmp_path / FILE_NAME
-    caches = [EmbeddingCache(path) for _ in range(3)]
-    for cache in caches:
-        cache.keep("words", [embedded("a")])
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(SPOIL)
-    first, second, third = caches
-    first.tables()
-    first.keep("words", [embedded("b")])
-    second.keep("words", [embedded("c")])
-    third.close()
-    first.keep("words", [embedded("d")])
-    with closing(EmbeddingCache(path)) as later:
-        assert set(later.known("words", "abcd")) == {"b", "c", "d"}
-        later.keep("words", [embedded("e")])
-    second.close()
-    first.close()
-    with closing(EmbeddingCache(path)) as later:
-        assert set(later.known("words", "abcde")) == {"b", "c", "d", "e"}
-
-
-def test_two_who_find_the_same_damage_replace_the_file_once(tmp_path):
-    path = tmp_path / FILE_NAME
-    with closing(EmbeddingCache(path)) as first, closing(EmbeddingCache(path)) as second:
-        for cache in (first, second):
-            cache.keep("words", [embedded("a")])
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute(SPOIL)
-        begun = []
-
-        def work(database: Database) -> set[str]:
-            """Begin while the file is damaged and end when the first has replaced it."""
-            if not begun:
-                begun.append(True)
-                first.tables()
-                first.keep("words", [embedded("b")])
-            return {row.table_id for row in database.read(select(embedding_uses))}
-
-        assert second._do(work) == {"lake/b"}
 
 
 def embedded(name: str) -> tuple[str, list[EmbeddedBlock]]:
