@@ -18,6 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 import dagster as dg
 
 from pneuma_assets.assets.foreign_assets import (
+    OURS,
     TABLE_NAMES,
     attributed,
     merge_column_metadata,
@@ -102,7 +103,7 @@ class _Laying:
         if schema is not None:
             spec = spec.merge_attributes(metadata={_SCHEMA: schema})
         if table.said is not None and not spec.description:
-            spec = spec.replace_attributes(description=attributed(table.said))
+            spec = spec.replace_attributes(description=attributed(table.said, OURS))
         return spec
 
     def _table_of(self, spec: dg.AssetSpec) -> DescribedTable | None:

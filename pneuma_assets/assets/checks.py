@@ -125,10 +125,7 @@ def _asked_again(
     index: IndexResource,
     query: QueryResource,
 ) -> CheckResult:
-    """Ask the deployment's questions where models or options are others; then tell how they stand.
-
-    What keeps them from being asked is kept in the state, and no reason for a run to fail.
-    """
+    """Ask the deployment's questions again where models or options changed; tell how they stand."""
     loaded: LoadedDeployment = query.loaded
     try:
         own_questions.catch_up(loaded, store.store, lambda: index.index, query.engine)
@@ -138,10 +135,7 @@ def _asked_again(
 
 
 def _held_by(index: IndexResource, known: Known) -> Mapping[str, int] | str:
-    """Return the blocks of each table in the index, or why it cannot be used, and the remedy.
-
-    Where nothing was ever indexed no index is begun: the checks may run before anything else does.
-    """
+    """Return the blocks of each table in the index, if there is one, or why it cannot be used."""
     if all(record.indexed_at is None for record in known.records):
         return {}
     try:

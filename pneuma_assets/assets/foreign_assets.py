@@ -130,6 +130,7 @@ MAX_COLUMNS = 500
 MAX_TEXT = 500
 """Characters of a description that is laid over."""
 
+OURS = "pneuma-assets: "
 _WHO = {
     Provenance.CORRECTION: "said by {source}",
     Provenance.PERSON: "from {source}",
@@ -153,7 +154,7 @@ def merge_column_metadata(
     if schema is None:
         names = [name for name in table.columns if name.lower() in said][:MAX_COLUMNS]
         columns = [
-            dg.TableColumn(name, table.types.get(name) or "string", attributed(table.columns[name]))
+            _described(dg.TableColumn(name, table.types.get(name) or "string"), table.columns[name])
             for name in names
         ]
         return dg.TableSchema(columns) if columns else None
@@ -169,15 +170,15 @@ def merge_column_metadata(
     return dg.TableSchema(columns, schema.constraints)
 
 
-def attributed(said: Description) -> str:
-    """Return a description that says who made it, and when where that is known.
+def attributed(said: Description, by: str = "") -> str:
+    """Return a description that says who made it, and when where that is known; `by` comes first.
 
     It shows as the text it is: the UI reads Markdown, and texts come from anywhere.
     """
     who = _WHO[said.provenance].format(source=said.source or f"a {said.provenance}")
     day = "" if said.said_at is None else f", {datetime.fromtimestamp(said.said_at, UTC):%Y-%m-%d}"
     text = said.text if len(said.text) <= MAX_TEXT else said.text[: MAX_TEXT - 1] + "…"
-    return plain_in_markdown(f"{text} (pneuma-assets: {who[:MAX_TEXT]}{day})")
+    return plain_in_markdown(f"{text} ({by}{who[:MAX_TEXT]}{day})")
 
 
 def unique(named: Iterable[tuple[str | None, N]]) -> dict[str, N]:
@@ -191,5 +192,5 @@ def _described(column: dg.TableColumn, said: Description | None) -> dg.TableColu
     if said is None:
         return column
     return dg.TableColumn(
-        column.name, column.type, attributed(said), column.constraints, column.tags
+        column.name, column.type, attributed(said, OURS), column.constraints, column.tags
     )

@@ -2,7 +2,6 @@
 
 import logging
 import sqlite3
-import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -152,16 +151,6 @@ def metadata(figures: Mapping[str, float]) -> dict[str, dg.MetadataValue]:
         else dg.MetadataValue.float(round(value, 2))
         for name, value in figures.items()
     }
-
-
-def spread(name: str, values: Sequence[float]) -> dict[str, dg.MetadataValue]:
-    """Return the least, middle and greatest of values, as the UI shows and plots them."""
-    if not values:
-        return {}
-    middle = statistics.median(values)
-    return metadata(
-        {f"{name} min": min(values), f"{name} median": middle, f"{name} max": max(values)}
-    )
 
 
 def previews(

@@ -9,7 +9,7 @@ import dagster as dg
 from pydantic import Field
 
 from pneuma_assets.assets.foreign_assets import foreign_assets
-from pneuma_assets.assets.report import event_log_open, metadata, previews, run_stage, spread
+from pneuma_assets.assets.report import event_log_open, metadata, previews, run_stage
 from pneuma_assets.assets.table_events import TablePages
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.small_sections import INDEX_WRITER_POOL
@@ -62,8 +62,8 @@ def raw_tables(
 ) -> dg.MaterializeResult:
     """Every table of the lake or warehouse: where it lives, its columns, its number of rows.
 
-    Lists all sources (cheap), claims the tables that are new or changed, and reads their
-    profiles and what people wrote about them. Data stays where it is.
+    Lists all sources, claims the tables that are new or changed, and reads their profiles and what
+    people wrote about them. Data stays where it is.
     """
     store, deployment = pneuma_store.store, pneuma_store.loaded.deployment
 
@@ -91,12 +91,7 @@ def raw_tables(
         )
         return figures + RawTablesFigures(linked=linked)
 
-    done = run_stage(context, store, read)
-    shown = done.metadata()
-    if done.figures.claimed or done.figures.gone:
-        rows = [r.rows for r in store.tables.records() if r.rows is not None]
-        shown |= spread("rows of a table", rows)
-    return dg.MaterializeResult(metadata=shown)
+    return dg.MaterializeResult(metadata=run_stage(context, store, read).metadata())
 
 
 def sampled_rows(
@@ -179,11 +174,8 @@ def embedding_blocks(
             state, context.run.run_id, pneuma_encoder.encoder, pneuma_index.building
         ),
     )
-    shown = {**done.metadata(), "encoder": dg.MetadataValue.text(pneuma_encoder.encoder.name)}
-    if done.figures.tables:
-        sizes = state.documents.staged_counts(context.run.run_id)
-        shown |= spread("blocks of a table", sizes)
-    return dg.MaterializeResult(metadata=shown)
+    encoder = dg.MetadataValue.text(pneuma_encoder.encoder.name)
+    return dg.MaterializeResult(metadata={**done.metadata(), "encoder": encoder})
 
 
 def search_index(
@@ -234,8 +226,7 @@ class Stage(NamedTuple):
     """One asset of the pipeline, before it is any deployment's.
 
     Attributes:
-        compute: What materializes it. Its name is the last part of the key, and its docstring tells
-            people in the UI what the asset is.
+        compute: What materializes it; its name ends the key, its docstring is for people in the UI.
         after: The names of the stages it depends on.
         code_version: Changes with what the stage writes.
         pool: What it shares with other runs; `gpu` is the deployment's `dagster.gpu_pool`.
@@ -299,7 +290,6 @@ def stage_keys(deployment: Deployment) -> list[dg.AssetKey]:
 
 
 def _technologies(deployment: Deployment) -> dict[str, set[str]]:
-    """Return what the graph shows of those stages that the deployment decides."""
     read_with = {one for source in deployment.sources for one in source.technologies}
     made_with = kind_of(deployment.index.engine).technologies
     all_of_them = {

@@ -9,14 +9,14 @@ dependencies takes tens of seconds to start.
 import logging
 import re
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from urllib.parse import quote
 
 import dagster as dg
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.lineage.edges import without_circles
-from pneuma_assets.core.store.dagster_manifest import PageJoin, TablePage
+from pneuma_assets.core.store.dagster_manifest import TablePage
 from pneuma_assets.core.store.dagster_manifest_write import MOST_KINDS
 from pneuma_assets.core.text.safe import plain_in_markdown
 from pneuma_assets.resources.names import Names, may_be_a_stage
@@ -26,22 +26,6 @@ JOINS = "joins"
 
 WEB_PAGE = "web page"
 """The metadata that links to what `pneuma-assets serve` shows of the table (`web.base_url`)."""
-
-_plain = lru_cache(maxsize=100_000)(plain_in_markdown)
-"""Names of tables and columns stand on many pages."""
-
-
-def told_joins(joins: Iterable[PageJoin]) -> str:
-    """Return joins in Markdown, a line each; their names are anybody's and stand as they are."""
-    return "\n".join(f"- {_line(one)}" for one in joins)
-
-
-def _line(join: PageJoin) -> str:
-    mine, theirs = (", ".join(map(_plain, names)) for names in (join.columns, join.other_columns))
-    way = "refers to" if join.refers else "is referred to by"
-    share = "" if join.share is None else f", {join.share:.0%} of cells found"
-    return f"{mine} {way} {_plain(join.other)} ({theirs}): {_plain(join.kind)}{share}"
-
 
 logger = logging.getLogger(__name__)
 
@@ -104,11 +88,7 @@ def _not_below(own: str, keys: Iterable[str]) -> Iterable[str]:
 
 
 def _deps(pages: Sequence[TablePage]) -> dict[str, tuple[str, ...]]:
-    """Return the keys of the tables that each is built from.
-
-    A key without a page would become an asset without anything, and a circle keep the whole code
-    location from loading.
-    """
+    """Return the keys of the tables that each is built from: with a page, and without a circle."""
     known = {page.key for page in pages}
     return without_circles({page.key: known.intersection(page.deps) for page in pages if page.deps})
 
@@ -132,12 +112,11 @@ def _metadata(page: TablePage, base_url: str | None) -> dict[str, str | dg.Metad
         shown = "\n\n".join(plain_in_markdown(fact) for fact in facts)
         known["said by others"] = dg.MetadataValue.md(shown)
     if page.joins:
-        known[JOINS] = dg.MetadataValue.md(told_joins(page.joins))
+        known[JOINS] = dg.MetadataValue.md("\n".join(f"- {one}" for one in page.joins))
     return known
 
 
 def _in_words(page: TablePage) -> Iterable[str]:
-    """Yield the owners and tags that Dagster does not take."""
     for name, left in (
         ("Owners", [one for one in page.owners if not _OWNER.fullmatch(one)]),
         ("Tags", [one for one in page.tags if one.partition("=")[0] not in _tags(page)]),
@@ -147,7 +126,6 @@ def _in_words(page: TablePage) -> Iterable[str]:
 
 
 def _tags(page: TablePage) -> dict[str, str]:
-    """Return the tags of others that Dagster takes."""
     named = (one.partition("=") for one in page.tags)
     return {
         name: value

@@ -13,12 +13,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
 import dagster as dg
 
+from pneuma_assets.assets.foreign_assets import attributed
 from pneuma_assets.assets.report import DEPLOYMENT, latest_metadata
 from pneuma_assets.core.changes.changed_share import Change
 from pneuma_assets.core.config.deployment import Deployment
@@ -42,47 +42,6 @@ from pneuma_assets.core.text.safe import plain_in_markdown
 from pneuma_assets.resources.names import Names, bind_resources, may_be_a_stage
 from pneuma_assets.resources.store import StoreResource
 
-DESCRIBED_BY = "described by"
-"""Metadata of a page that says what the marks stand for."""
-
-
-class Signatures:
-    """Numbers whoever describes columns of one page, in the order in which they are met."""
-
-    def __init__(self) -> None:
-        self._sure: dict[str, list[float]] = {}
-
-    def signed(self, said: Description) -> str:
-        """Return a description with the mark of who says it; without one where nobody is named."""
-        text = plain_in_markdown(said.text)
-        if said.source in ("", str(said.provenance)):
-            return text
-        who = f"{said.provenance}: {plain_in_markdown(said.source)}"
-        if said.said_at is not None:
-            who += f", {datetime.fromtimestamp(said.said_at, UTC).date().isoformat()}"
-        sure = self._sure.setdefault(who, [])
-        if said.confidence is not None:
-            sure.append(said.confidence)
-        return f"{text} {_mark([*self._sure].index(who))}"
-
-    def legend(self) -> str:
-        """Return a line a mark: who that is, when they said it, and how sure; empty without any."""
-        lines = [
-            f"{_mark(at)} {who}{_range(sure)}" for at, (who, sure) in enumerate(self._sure.items())
-        ]
-        return "\n\n".join(lines)
-
-
-def _mark(at: int) -> str:
-    """Return `[1]` for the first, escaped, as Markdown would take it for a link."""
-    return rf"\[{at + 1}\]"
-
-
-def _range(sure: list[float]) -> str:
-    ends = dict.fromkeys(f"{one:.2f}" for one in (min(sure), max(sure))) if sure else ()
-    return f", confidence {' to '.join(ends)}" if ends else ""
-
-
 CHECK = "has_no_problem"
 
 MOST_CHECKED = 500
@@ -94,9 +53,8 @@ def problem_checks(
 ) -> list[dg.AssetChecksDefinition]:
     """Return a check a table that has a problem, all of them in one step; none where none has.
 
-    Dagster makes the step's inputs and outputs of the keys, of letters, digits and '_' alone. A
-    table whose key does not fit into that, or becomes what another's does, says it in its
-    description only: such a check would keep the code location from loading.
+    Dagster names the step's inputs after the keys, by letters, digits and '_' alone: a key that
+    does not fit, or becomes what another does, would keep the code location from loading.
     """
     times = Counter(_folded(page.key) for page in pages)
     ill = {
@@ -133,11 +91,9 @@ def problem_checks(
 
 
 def check_outcome(problem: str | None, failed: bool) -> dict[str, Any]:
-    """Return how the check of a table comes out.
+    """Return how the check of a table with a problem (None: without) comes out.
 
-    Args:
-        problem: What is wrong with it; None: nothing is.
-        failed: Whether that keeps it from being indexed, and not only from being whole.
+    It has `failed` where that keeps it from being indexed, and not only from being whole.
     """
     return {
         "check_name": CHECK,
@@ -187,9 +143,6 @@ def table_event(
 ) -> dg.AssetMaterialization:
     """Return what the UI shows of a table: described columns, row count, where and how old it is.
 
-    Each column's description bears a mark, and the legend of marks says who describes it: a person,
-    a document, a model, its own values.
-
     Args:
         key: The table's own, from `asset_key`.
         table: What was read of it.
@@ -198,21 +151,19 @@ def table_event(
         address: How others know the table.
         updated_at: When its data last changed, in seconds since 1970, or was seen to have.
         rows: Some of the table's rows, as text.
-        change: How many of its rows changed since the sampled ones were drawn; None is not shown.
+        change: How many of its rows changed since the sampled ones were drawn.
         lineage: The columns that each column comes from, and the asset keys of their tables.
     """
-    signatures = Signatures()
     schema = dg.TableSchema(
         columns=[
             dg.TableColumn(
                 name=column.name,
                 type=column.type,
-                description=_column_text(column, narrations.get(column.name), signatures),
+                description=_column_text(column, narrations.get(column.name)),
             )
             for column in table.columns[:MAX_COLUMNS_SHOWN]
         ]
     )
-    legend = signatures.legend()
     shown = [plain_in_markdown(row[:MAX_ROW_SHOWN]) for row in rows[:MAX_ROWS_SHOWN]]
     sample = {"sampled rows": dg.MetadataValue.md("\n\n".join(shown))} if shown else {}
     measured: dict[str, float | str] = {}
@@ -228,7 +179,6 @@ def table_event(
             "dagster/column_schema": schema,
             "dagster/row_count": table.row_count,
             "dagster/table_name": address.name,
-            **({DESCRIBED_BY: dg.MetadataValue.md(legend)} if legend else {}),
             **age,
             **sample,
             **measured,
@@ -255,12 +205,12 @@ def _lineage_metadata(
     return {"dagster/column_lineage": dg.MetadataValue.column_lineage(shown)}
 
 
-def _column_text(column: Column, said: Description | None, signatures: Signatures) -> str | None:
+def _column_text(column: Column, said: Description | None) -> str | None:
     """Return what is said of a column, what people say before what a model says."""
     comment = plain_in_markdown(column.comment)
     if said is None or not said.text:
         return comment or None
-    shown = signatures.signed(said)
+    shown = attributed(said)
     of_machines = said.provenance in (Provenance.MODEL, Provenance.PROFILE)
     if not of_machines or not column.comment or column.comment == said.text:
         return shown
@@ -268,12 +218,7 @@ def _column_text(column: Column, said: Description | None, signatures: Signature
 
 
 class TablePages:
-    """What one run does to the pages of tables.
-
-    Attributes:
-        others: Keys that somebody else has made, or may yet make as those of stages, so that their
-            tables have no page.
-    """
+    """What one run does to the pages of tables; `others` are keys that may be somebody else's."""
 
     def __init__(
         self,
@@ -341,11 +286,10 @@ class TablePages:
         return found
 
     def complete(self) -> None:
-        """Give every table the page it should have, and wipe those that should not be.
+        """Give every table the page and check it should have; wipe those that should not be.
 
-        Under another prefix, or in another Dagster instance, a table has none;
-        data that was written again need not be news to the index; a problem is told of, and that it
-        is solved.
+        Under another prefix or in another Dagster instance it has none; newer data need not be news
+        to the index.
         """
         records = [r for r in self._store.tables.records() if r.source in self._sources]
         lagging = [r.table_id for r in records if self._lags(r)]

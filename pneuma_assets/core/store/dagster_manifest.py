@@ -41,27 +41,6 @@ _NOT_READABLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class PageJoin:
-    """By which columns a table can be joined with another.
-
-    Attributes:
-        columns: Of the table whose page it is on.
-        other: The id of the other table.
-        other_columns: Of that, in the same order.
-        refers: Whether the page's table holds the key of the other; False: the other way round.
-        kind: Who says so (`JoinKind`).
-        share: Of the cells of who refers, the share that the other has; None where not told.
-    """
-
-    columns: tuple[str, ...]
-    other: str
-    other_columns: tuple[str, ...]
-    refers: bool
-    kind: str
-    share: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class TablePage:
     """What the page of a table shows before any event of it is read.
 
@@ -90,8 +69,8 @@ class TablePage:
     """Whether it was ever made searchable."""
     deps: tuple[str, ...] = ()
     """The asset keys of the tables that it is built from."""
-    joins: tuple[PageJoin, ...] = ()
-    """How it can be joined with other tables that have a page, the surest first."""
+    joins: tuple[str, ...] = ()
+    """How it can be joined with other tables that have a page, in Markdown, the surest first."""
     tags: tuple[str, ...] = ()
     """Words that others sorted it by, or `name=value`."""
     assets: tuple[str, ...] = ()

@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
 
 from sqlalchemy import func, select
 
@@ -21,18 +20,6 @@ PATIENCE_S = 3.0
 """A web server loads definitions meanwhile; a lock or a server that is away is waited for once."""
 
 _STATE_FILE = "state.db"
-
-
-class Place(Protocol):
-    """Keeps the parts of a manifest by their names."""
-
-    def read(self, name: str, most: int = MAX_PACKED) -> bytes | None:
-        """Return the first bytes of what is kept, None if nothing is. Raises `StateError`."""
-        ...
-
-    def write(self, name: str, packed: bytes) -> None:
-        """Replace what is kept, as one act. Raises `StateError`."""
-        ...
 
 
 class Folder:
@@ -78,6 +65,10 @@ class Server(StorePart):
         """Replace what is kept."""
         with self._db.write() as connection:
             upsert(connection, manifests, [{"name": name, "packed": packed}])
+
+
+Place = Folder | Server
+"""Keeps the parts of a manifest by their names; either way raises `StateError`."""
 
 
 def read_part(

@@ -4,7 +4,7 @@ import logging
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from operator import attrgetter
 
 from pneuma_assets.core.config.deployment import Deployment
@@ -14,7 +14,6 @@ from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.store.dagster_manifest import (
     DescribedTable,
-    PageJoin,
     TablePage,
     made_of,
     write_described,
@@ -24,11 +23,11 @@ from pneuma_assets.core.store.descriptions import table_description
 from pneuma_assets.core.store.store import Store
 from pneuma_assets.core.store.tables import TableRecord
 from pneuma_assets.core.tables import Column, Description, Problem, Table, content_hash
-from pneuma_assets.core.text.safe import printable
+from pneuma_assets.core.text.safe import plain_in_markdown, printable
 
 logger = logging.getLogger(__name__)
 
-RECIPE = "8"
+RECIPE = "9"
 """Of how a manifest is made; another one makes every manifest anew."""
 
 _IN_WORDS = {
@@ -221,30 +220,31 @@ def _kinds(address: TableAddress, outside: Sequence[TableFields]) -> tuple[str, 
     return tuple(dict.fromkeys(kind for kind in kinds if kind))[:MOST_KINDS]
 
 
-def joins_of_pages(store: Store, table_ids: Collection[str]) -> dict[str, list[PageJoin]]:
-    """Return the joins of tables with each other, by the table on whose page they stand.
-
-    Args:
-        store: Where joins are kept.
-        table_ids: The tables with a page; no other is named on one.
-    """
+def joins_of_pages(store: Store, table_ids: Collection[str]) -> dict[str, list[str]]:
+    """Return how tables with a page are joined with each other, by the page's table."""
     edges = [edge for edge in store.joins.of_tables(table_ids) if {*edge.tables} <= {*table_ids}]
-    found: dict[str, list[PageJoin]] = {}
+    found: dict[str, list[str]] = {}
     for edge in sorted(edges, key=attrgetter("doubt")):
         for refers in (True, False):
             shown = found.setdefault(edge.table if refers else edge.other, [])
             if len(shown) < MOST_JOINS:
-                shown.append(_page_join(edge, refers=refers))
+                shown.append(_told(edge, refers=refers))
     return found
 
 
-def _page_join(edge: JoinEdge, *, refers: bool) -> PageJoin:
-    mine, theirs = _join_names(edge.columns), _join_names(edge.other_columns)
-    if not refers:
-        mine, theirs = theirs, mine
-    other = printable(edge.other if refers else edge.table)[:JOIN_NAME_CHARS]
-    return PageJoin(mine, other, theirs, refers, str(edge.kind), edge.share)
+def _told(edge: JoinEdge, *, refers: bool) -> str:
+    """Return a join as the page of one side tells it; names are anybody's and stand as they are."""
+    sides = [(edge.table, edge.columns), (edge.other, edge.other_columns)]
+    (_, mine), (other, theirs) = sides if refers else reversed(sides)
+    way = "refers to" if refers else "is referred to by"
+    share = "" if edge.share is None else f", {edge.share:.0%} of cells found"
+    return f"{_names(mine)} {way} {_names([other])} ({_names(theirs)}): {edge.kind}{share}"
 
 
-def _join_names(columns: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(printable(name)[:JOIN_NAME_CHARS] for name in columns[:MOST_COLUMNS])
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(map(_plain, names[:MOST_COLUMNS]))
+
+
+@lru_cache(maxsize=100_000)
+def _plain(name: str) -> str:
+    return plain_in_markdown(printable(name)[:JOIN_NAME_CHARS])

@@ -216,30 +216,13 @@ def test_a_table_page_shows_narrated_columns():
     assert event.asset_key == dg.AssetKey(["team", "pneuma", "lake", "a"])
     schema = event.metadata["dagster/column_schema"].value
     assert [(c.name, c.type, c.description) for c in schema.columns] == [
-        ("AB", "BIGINT", r"At-bats. \[1\]"),
+        ("AB", "BIGINT", "At-bats. (from a.md)"),
         ("x", "DATE", "from the db"),
-        ("y", "DATE", r"A note. \[2\]"),
+        ("y", "DATE", "A note. (from a note)"),
     ]
-    assert event.metadata["described by"].value == (
-        "\\[1\\] document: a.md, confidence 0.90\n\n\\[2\\] person: a note, confidence 1.00"
-    )
     assert event.metadata["dagster/row_count"].value == 7
     assert event.metadata["dagster/last_updated_timestamp"] == dg.MetadataValue.timestamp(12.5)
     assert event.metadata["dagster/table_name"].value == "/lake/a.csv"
-
-
-def test_cells_of_one_describer_share_a_mark_and_its_range_of_confidence():
-    said = {
-        name: Description(name, Provenance.PROFILE, "its values", sure)
-        for name, sure in (("a", 0.8), ("b", 1.0), ("c", 0.9))
-    }
-    table = Table("lake/a", tuple(Column(name, "DATE") for name in said), 7, "/a")
-    address = TableAddress("/lake/a.csv", None)
-    event = table_event(asset_key("pneuma", "lake/a"), table, said, "me", address, None)
-    columns = event.metadata["dagster/column_schema"].value.columns
-    assert [one.description for one in columns] == [rf"{name} \[1\]" for name in said]
-    legend = event.metadata["described by"].value
-    assert legend == r"\[1\] profile: its values, confidence 0.80 to 1.00"
 
 
 def test_what_strangers_wrote_of_a_column_is_no_markdown():
@@ -252,10 +235,8 @@ def test_what_strangers_wrote_of_a_column_is_no_markdown():
     table, address = Table("lake/a", columns, 7, "/a"), TableAddress("/lake/a.csv", None)
     event = table_event(asset_key("pneuma", "lake/a"), table, said, "me", address, None)
     shown = [c.description for c in event.metadata["dagster/column_schema"].value.columns]
-    told = rf"{plain} — A \*day\*. \[1\]"
-    legend = event.metadata["described by"].value
-    assert legend == rf"\[1\] model: {plain}, confidence 1.00"
-    assert shown == [plain, told, plain]
+    told = rf"{plain} — A \*day\*. (machine-made by {plain})"
+    assert shown == [plain, told, f"{plain} (machine-made by model)"]
     told_of = dg.AssetCheckEvaluation(asset_key=dg.AssetKey("a"), **check_outcome(bad, True))
     assert told_of.description == plain
 
