@@ -20,11 +20,7 @@ from pneuma_assets.core.config.load import LoadedDeployment
 
 
 def _deployment(settings: dict[str, Any]) -> Deployment:
-    """Return what a resource's settings say.
-
-    Dagster makes each resource several times a run, and again where others depend on it: what says
-    the same is parsed once a process.
-    """
+    """Return what a resource's settings say, parsed once a process: Dagster asks again."""
     return _parsed(json.dumps(settings, default=str))
 
 

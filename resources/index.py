@@ -79,7 +79,6 @@ class IndexResource(DeploymentPart):
 
     @property
     def _place(self) -> tuple[IndexConfig, Path, str, int]:
-        """Where the index is, and by which encoder."""
         encoder = self.encoder.encoder
         return self.config, self.loaded.home, encoder.name, encoder.dimension
 

@@ -38,9 +38,7 @@ class QueryResource(DeploymentPart):
             session.close()
 
     def engine(self) -> "QueryEngine":
-        """Return what answers questions, over the index as it is now.
-
-        It stays with the encoder that built that one; `ask` follows to another encoder's.
+        """Return what answers questions, by the index as it is now; `ask` follows to later ones.
 
         Raises:
             QueryError: Nothing was ever indexed.
@@ -81,11 +79,7 @@ class QueryResource(DeploymentPart):
             where: Which tables, and who asks.
 
         Raises:
-            QueryError: The question cannot be asked, or nothing was ever indexed.
-            SearchIndexError: The index cannot be read.
-            ModelError: The model is missing or fails.
-            StateError: What is known of tables cannot be read.
-            ConfigError: A secret that the deployment file names is not set.
+            PneumaError: Nothing was indexed, or index, model, state or secret is not there.
         """
         return self._opened().answering.answer(question, k, model, where)
 
@@ -97,10 +91,7 @@ class QueryResource(DeploymentPart):
         k: int | None = None,
         where: IndexFilter = NO_FILTER,
     ) -> Sequence[TableResult]:
-        """Return as many tables as `question` needs: those that score nearly as well as the best.
-
-        `tau` tells how near, from 0, all `k`, to 1, the best alone.
-        """
+        """Return the tables that score nearly as well as the best: 0: all `k`; 1: it alone."""
         return self._opened().engine.ask(
             lambda engine: engine.find(question, tau=tau, k=k, where=where)
         )

@@ -120,10 +120,7 @@ def _is_whole(run: dg.DagsterRun, names: Names) -> bool:
 
 
 def _only(store: Store, run: dg.DagsterRun, asked: Mapping[str, Any]) -> list[str]:
-    """Return the sources that a run was asked for; none means all.
-
-    A run that has rebuilt the index has left the tables of every source.
-    """
+    """Return the sources that a run was asked for, or has rebuilt the index of; none means all."""
     read = store.runs.stages(run.run_id).get("raw_tables")
     if read is not None and read.figures.get("begun anew", 0):
         return []

@@ -196,7 +196,7 @@ class Ticks:
         working = unfinished_runs(self._loaded, instance, self._job)
         if working:
             return dg.SkipReason(f"Run {working[0].run_id} is still running.")
-        heard = consume_events(store, self._configs, self._mailboxes, budget)
+        rests = consume_events(store, self._configs, self._mailboxes, budget)
         with ExitStack() as stack:
             opened = open_sources(self._loaded, os.environ)
             sources = [stack.enter_context(closing(source)) for source in opened]
@@ -206,7 +206,7 @@ class Ticks:
                 sources,
                 config,
                 look,
-                rests=heard.rests,
+                rests=rests,
                 leave_slow=self._scans is not None,
                 budget=budget,
             )
@@ -247,10 +247,7 @@ class Ticks:
         return {name: mailbox for name, mailbox in found.items() if mailbox is not None}
 
     def _scan(self, instance: dg.DagsterInstance, store: Store) -> dg.RunRequest | None:
-        """Ask for a run that lists the sources for which a tick has no time, also while one works.
-
-        The tick after that goes on with what else there is.
-        """
+        """Ask for a run that lists the sources for which no tick has time, also while one works."""
         names = [source.name for source in self._loaded.deployment.sources]
         if self._scans is None or not (due := slow_and_due(store, names)):
             return None

@@ -156,19 +156,6 @@ class Description:
 
 
 @dataclass(frozen=True, slots=True)
-class Activity:
-    """How many rows an engine has counted as written to a table since it began to count.
-
-    Each number only grows; a smaller one than before means that counting began anew, so that
-    nothing is known of what happened between.
-    """
-
-    inserted: int
-    updated: int
-    deleted: int
-
-
-@dataclass(frozen=True, slots=True)
 class ForeignKey:
     """Columns of a table that hold the key of another one.
 
@@ -212,9 +199,9 @@ class TableRef:
 
     `identity` stays the same when the table is renamed and nothing else happens to it (an object
     id, a table's UUID, an ETag, or size and modification time of a file); two tables may have the
-    same. `activity` is what the engine counted. `readers` are who may read it (users, roles, as
-    the source spells them); None where the source keeps no grants, so that everybody may. `queries`
-    is how often it was queried, where the source tells, in whatever unit that source counts.
+    same. `readers` are who may read it (users, roles, as the source spells them); None where the
+    source keeps no grants, so that everybody may. `queries` is how often it was queried, where the
+    source tells, in whatever unit that source counts.
     """
 
     table_id: str
@@ -225,7 +212,6 @@ class TableRef:
     context_locations: tuple[str, ...] = ()
     updated_at: float | None = None
     identity: str | None = None
-    activity: Activity | None = None
     readers: tuple[str, ...] | None = None
     queries: float | None = None
 

@@ -19,7 +19,6 @@ import pytest
 from sqlalchemy import make_url
 
 from pneuma_assets import QueryError, SearchIndexError, StateError, open_workspace
-from pneuma_assets.core.tables import Activity
 from tests.support.waiting import LONGEST, wait_until
 from tests.support.webserver import Webserver, environment, free_port, serving
 
@@ -180,9 +179,6 @@ def test_what_is_dropped_in_changed_and_deleted_is_answered_with_no_hand_on_anyt
         timed("a table dropped", lambda: "sky/public/galaxies" not in workspace.known_tables())
         # The 5 % from before count, too: what is measured is what the rows were drawn from.
         timed("25 % more updated", lambda: share_changed("sky/public/probes") == 0.3)
-        drawn = workspace.store.profiles.snapshots(["sky/public/probes"]).get("sky/public/probes")
-        assert drawn is not None
-        assert drawn.activity == Activity(inserted=100, updated=30, deleted=0)  # all drawn anew
         if shutil.which("curl") is not None:
             before = indexed_at("lake/volcanoes")
             said = subprocess.run(

@@ -63,7 +63,7 @@ def main() -> None:
     )
     for rows in sizes:
         without, with_it = (apart(rows, sketched=sketched) for sketched in (False, True))
-        data = with_it.sketch.to_bytes()
+        data = with_it.sketch.to_json()
         print(
             f"| {rows:,} | {len(data):,} | {len(zlib.compress(data)):,} | {without.seconds:.2f} | "
             f"{with_it.seconds:.2f} | {without.megabytes:.0f} | {with_it.megabytes:.0f} |",

@@ -12,15 +12,11 @@ from enum import StrEnum
 import numpy as np
 
 from pneuma_assets.core.changes.sketch import Hashes, TableSketch
-from pneuma_assets.core.tables import Activity
 
 
 class Measure(StrEnum):
     """What a share was measured by; the earlier is believed before the later."""
 
-    COUNTERS = "counters"
-    """What the table's engine counted as inserted, updated and deleted: all writes, so that a row
-    that is written twice counts twice."""
     SKETCH = "sketch"
     """A sample of all rows of both states; exact for tables of few rows."""
     ROWS = "rows"
@@ -29,57 +25,27 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What is known of all rows of a table at one time.
-
-    Attributes:
-        rows: How many there are.
-        activity: What the engine had counted; None where it does not count, or began anew since.
-        sketch: A sample of them; None where not all were read.
-    """
+    """How many rows a table has at one time, and a sample of them; None where not all were read."""
 
     rows: int
-    activity: Activity | None = None
     sketch: TableSketch | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How much a table changed.
-
-    Attributes:
-        share: Of the rows before; more than 1 where many were added.
-        measured_by: How that is known.
-    """
+    """Which share of a table's rows before changed; more than 1 where many were added."""
 
     share: float
     measured_by: Measure
 
 
 def measured(before: Extent, now: Extent) -> Change:
-    """Return the share of rows that changed, by the best measure that both states have.
-
-    Never less than by the number of rows, which is exact: some ways to empty a table are counted
-    by no engine.
-    """
+    """Return the share of rows that changed, never less than by their number, which is exact."""
     by_rows = _share(abs(now.rows - before.rows), before.rows)
-    if before.activity is not None and now.activity is not None:
-        written = writes(before.activity, now.activity)
-        if written is not None:
-            return Change(max(by_rows, _share(written, before.rows)), Measure.COUNTERS)
     if before.sketch is not None and now.sketch is not None:
         changed = _rows_changed(before.sketch, now.sketch)
         return Change(max(by_rows, _share(changed, before.sketch.rows)), Measure.SKETCH)
     return Change(by_rows, Measure.ROWS)
-
-
-def writes(before: Activity, now: Activity) -> int | None:
-    """Return how many rows were written; None where counting began anew."""
-    written = (
-        now.inserted - before.inserted,
-        now.updated - before.updated,
-        now.deleted - before.deleted,
-    )
-    return None if min(written) < 0 else sum(written)
 
 
 def shared_share(one: TableSketch, other: TableSketch) -> float:

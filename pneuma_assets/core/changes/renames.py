@@ -51,7 +51,6 @@ def _by_marks(tables: Iterable[Named]) -> dict[tuple[object, ...], list[Named]]:
 
 
 def _alone(tables: Iterable[Named]) -> dict[str, str]:
-    """Return the ids of tables by their own names, of those that no other one bears."""
     found: dict[str, list[str]] = defaultdict(list)
     for one in tables:
         found[one.own_name].append(one.table_id)

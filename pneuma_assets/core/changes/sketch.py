@@ -8,14 +8,14 @@ What has a low hash has it in both states, so those below the lower
 of both limits are a uniform sample of all different rows, the same ones of either state.
 """
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Self
+from operator import eq, le
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import TypeAdapter
 
 ROWS_KEPT = 1 << 10
 """Different rows of the lowest hashes; a table of no more is compared exactly."""
@@ -30,17 +30,15 @@ EVERYTHING = (1 << 64) - 1
 """The limit of a sketch that holds all different rows."""
 
 MOST_BYTES = 1 << 18
-"""Of any sketch, as `to_bytes` writes it."""
+"""Of any sketch, as `to_json` writes it."""
 
-_VERSION = 1
-_HEAD = struct.Struct("<BQQHH")
 _MOST_COUNTED = (1 << 63) - 1
 
 Hashes = npt.NDArray[np.uint64]
 
 
 class SketchError(ValueError):
-    """Bytes are no sketch, or one of another version."""
+    """What is read is no sketch, or one of another version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,76 +60,37 @@ class TableSketch:
     counts: tuple[int, ...]
     columns: tuple[tuple[int, ...], ...] = ()
 
-    def to_bytes(self) -> bytes:
-        """Return it as bytes that `from_bytes` reads on any machine.
-
-        Raises:
-            SketchError: It holds what no sketch does, be it that another process made it.
-        """
-        try:
-            head = _HEAD.pack(_VERSION, self.rows, self.limit, len(self.hashes), len(self.columns))
-            written = head + b"".join(
-                np.array(numbers, kind).tobytes()
-                for numbers, kind in (
-                    (self.hashes, "<u8"),
-                    (self.counts, "<u8"),
-                    ([len(cells) for cells in self.columns], "u1"),
-                    ([cell for cells in self.columns for cell in cells], "<u4"),
-                )
-            )
-        except (struct.error, OverflowError, TypeError, ValueError) as error:
-            raise SketchError(f"this is no sketch of a table: {error}") from error
-        self.from_bytes(written)
+    def to_json(self) -> bytes:
+        """Return it as `from_json` reads it; raises `SketchError` of what another process made."""
+        written = _SKETCH.dump_json(self, warnings=False)
+        self.from_json(written)
         return written
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Return what `to_bytes` wrote.
-
-        Raises:
-            SketchError: It did not.
-        """
-        if len(data) < _HEAD.size or data[0] != _VERSION:
-            raise SketchError("this is no sketch of a table, or one of another version")
-        _, rows, limit, kept, width = _HEAD.unpack_from(data)
-        here = _HEAD.size
-        sizes_at = here + 16 * kept
-        cells_at = sizes_at + width
-        sizes = list(data[sizes_at:cells_at])
-        if len(data) != cells_at + 4 * sum(sizes) or len(sizes) != width:
-            raise SketchError("this sketch of a table is not as long as it says")
-        hashes = np.frombuffer(data, "<u8", kept, here)
-        counts = np.frombuffer(data, "<u8", kept, here + 8 * kept)
-        cells = np.frombuffer(data, "<u4", sum(sizes), cells_at).tolist()
-        ends = np.cumsum([0, *sizes]).tolist()
-        columns = [cells[i:j] for i, j in pairwise(ends)]
-        _check(rows, limit, hashes, counts, columns)
-        return cls(
-            rows,
-            limit,
-            tuple(hashes.tolist()),
-            tuple(counts.tolist()),
-            tuple(map(tuple, columns)),
+    def from_json(cls, data: bytes) -> "TableSketch":
+        """Return what `to_json` wrote; raises `SketchError` where it did not."""
+        try:
+            found = _SKETCH.validate_json(data, strict=True)
+        except ValueError as error:
+            raise SketchError("this is no sketch of a table, or one of another version") from error
+        truths = (
+            0 <= found.rows <= _MOST_COUNTED and found.limit <= EVERYTHING,
+            len(found.hashes) == len(found.counts) <= ROWS_KEPT,
+            _ascending(found.hashes, found.limit) and all(count > 0 for count in found.counts),
+            (eq if found.limit == EVERYTHING else le)(sum(found.counts), found.rows),
+            all(len(c) <= CELLS_KEPT and _ascending(c, 1 << 32) for c in found.columns),
+            sum(map(len, found.columns)) <= TABLE_CELLS,
         )
+        if not all(truths):
+            raise SketchError("this sketch of a table contradicts itself")
+        return found
 
 
-def _check(
-    rows: int, limit: int, hashes: Hashes, counts: Hashes, columns: Sequence[Sequence[int]]
-) -> None:
-    sums = sum(counts.tolist())
-    truths = (
-        rows <= _MOST_COUNTED and limit <= EVERYTHING,
-        len(hashes) <= ROWS_KEPT and _ascending(hashes) and all(hashes < limit),
-        all(counts > 0) and (sums == rows if limit == EVERYTHING else sums <= rows),
-        all(len(c) <= CELLS_KEPT and _ascending(np.array(c, np.uint64)) for c in columns),
-        sum(map(len, columns)) <= TABLE_CELLS,
-    )
-    if not all(truths):
-        raise SketchError("this sketch of a table contradicts itself")
+_SKETCH = TypeAdapter(TableSketch)
 
 
-def _ascending(numbers: Hashes) -> bool:
-    return bool(np.all(numbers[1:] > numbers[:-1]))
+def _ascending(numbers: Sequence[int], below: int) -> bool:
+    return all(one < other for one, other in pairwise((-1, *numbers, below)))
 
 
 class RowSampler:

@@ -157,7 +157,6 @@ class Deployment(Section):
 
 
 def _unknown_model(section: str, name: str, near: str) -> ValidationError:
-    """Return the finding that a name was meant to be one of `models`."""
     error = PydanticCustomError("model_unknown", "is no entry of models", {"near": near})
     details = InitErrorDetails(type=error, loc=(section, "model"), input=name)
     return ValidationError.from_exception_data("Deployment", [details], hide_input=True)

@@ -38,7 +38,6 @@ def _told(lines: list[str], where: str) -> ConfigError:
 
 
 def _findings(error: ValidationError, data: Any) -> Iterator[tuple[Path, str]]:
-    """Yield where each finding is, and what is to be said of it."""
     for finding in error.errors(include_url=False):
         if finding["type"] == "too_short" and finding["input"]:
             continue  # pydantic counts the entries that are right; the wrong ones have a line each
@@ -62,7 +61,6 @@ def _section_at(keys: Path, data: Any) -> tuple[type[Section], str]:
 
 
 def _message(finding: Any, keys: Path, model: type[BaseModel], *, secret: bool) -> str:
-    """Say of one finding what is wrong and what to write instead."""
     kind, value, context = finding["type"], finding["input"], finding.get("ctx", {})
     if kind == "invalid_key":  # a number or a date where a key should stand
         keys = (*keys[:-1], str(keys[-1]))
@@ -93,7 +91,6 @@ def _message(finding: Any, keys: Path, model: type[BaseModel], *, secret: bool) 
 
 
 def _out_of_range(key: str, message: str, value: object) -> str:
-    """Phrase a finding about a value of the right type."""
     message = phrased(message)
     if message.startswith(key) or message.startswith("sources["):
         return message
@@ -125,7 +122,6 @@ def _choices(known: Any) -> str:
 
 
 def _shown_at(value: object, *, secret: bool) -> str:
-    """Show the value of a key, unless a secret may stand there."""
     if value is not None and secret:
         return "its value" if isinstance(value, str | int | float) else _shown(value)
     return _shown(value)

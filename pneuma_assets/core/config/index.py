@@ -52,7 +52,6 @@ _OTHER_KEYS = ("engine", "analyzer", "settings")
 
 
 def _checked(engine: Engine) -> str:
-    """Return the name of an engine that keeps what `Engine` asks."""
     name = engine.name
     if not re.fullmatch("[a-z][a-z0-9_]{0,31}", name):
         raise ConfigError(
@@ -175,7 +174,6 @@ _BUILT_IN = frozenset(IndexConfig.model_fields)
 
 
 def _bring(keys: Iterable[object]) -> None:
-    """Register the engines of installed packages whose sections have these keys."""
     try:
         for key in keys:
             if isinstance(key, str):

@@ -53,21 +53,14 @@ def load_deployment(
     environ: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> LoadedDeployment:
-    """Load the deployment in force.
+    """Load the deployment in force, from `environ` and `cwd`, by default this process's own.
 
     The first of these decides: `config`, the variable PNEUMA_CONFIG, `home` or PNEUMA_HOME
     (`pneuma.yaml` in that folder, or the defaults), `pneuma.yaml` in the current folder,
     `.pneuma` in the current folder. A home given besides a file replaces the file's.
 
-    Args:
-        config: A deployment file; relative to `cwd`.
-        home: The state folder; relative to `cwd`.
-        environ: The environment, `os.environ` by default.
-        cwd: The current folder, the process's own by default.
-
     Raises:
-        ConfigError: The file is missing or wrong; one line a finding, each naming file, key
-            and remedy.
+        ConfigError: The file is missing or wrong; a line a finding, with file, key and remedy.
     """
     variables = os.environ if environ is None else environ
     folder = Path.cwd() if cwd is None else cwd.absolute()
@@ -92,12 +85,11 @@ def inline_deployment(
     Args:
         data: What a deployment file would say.
         base: Where relative paths start; absolute.
-        homes: The folder of state folders, for a mapping that names none; absolute. As the
-            deployments of one Dagster have different prefixes, they have different folders.
+        homes: Holds a state folder by the key prefix, for a mapping that names none; absolute.
         where: The other file.
 
     Raises:
-        ConfigError: The mapping is wrong; one line a finding, each naming key and remedy.
+        ConfigError: The mapping is wrong; a line a finding, with key and remedy.
     """
     try:
         deployment = Deployment.model_validate(data)
@@ -112,9 +104,7 @@ def remember_folder(loaded: LoadedDeployment, folder: Path) -> LoadedDeployment:
     """Return a deployment in which `folder` is (part of) a source, for `index FOLDER`.
 
     Without a file, or with one written by this function, the folder is added to
-    `<home>/pneuma.yaml`, where later searches, the status and Dagster find it. A file that people
-    wrote themselves is never changed: the folder must be one of its sources. Which source holds
-    the folder, `source_of_folder` says.
+    `<home>/pneuma.yaml`. A file that people wrote is never changed: it must have the folder.
 
     Raises:
         ConfigError: The folder does not exist or overlaps a remembered one, the file in force
@@ -173,7 +163,6 @@ def _from_file(file: Path, home: Path | None) -> LoadedDeployment:
 
 
 def _read(file: Path) -> Deployment:
-    """Read and check one file."""
     document = read_yaml(file)
     try:
         return Deployment.model_validate(document.data)

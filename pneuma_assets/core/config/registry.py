@@ -1,9 +1,8 @@
 """What this project and others bring under names: kinds of source, engines, kinds of document.
 
-A package announces each in its metadata, as an entry point of one group. Names are read without
-importing anything; what a name stands for is imported with its first use, and only ever what a
-package announces: no text of a deployment file is taken for the name of a module. Reading the
-metadata of an environment takes some 10 ms, so it is read where a name is not known.
+A package announces each as an entry point of one group, which is imported with its first use: no
+text of a deployment file is taken for the name of a module. Reading the metadata of an environment
+takes some 10 ms, so it is read where a name is not known.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,8 +25,7 @@ class Registry(Generic[T]):
     Attributes:
         group: The group of entry points.
         what: What people call one of these, such as "source type".
-        checked: Returns the name of an object that is one of these; raises `ConfigError` of any
-            other.
+        checked: Returns the name of one of these; raises `ConfigError` of any other object.
         place: Returns what tells one from another of the same name, such as its module.
         built_in: Those of this project that are imported with their first use.
         known: Those that are imported.
@@ -41,10 +39,7 @@ class Registry(Generic[T]):
     known: dict[str, T] = field(default_factory=dict)
 
     def register(self, one: T) -> None:
-        """Make one known in this process.
-
-        Other processes (Dagster's, the command line's) do not hear of it; for them the package that
-        brings it names it in the group of its entry points.
+        """Make one known in this process; in others, its package does so by an entry point.
 
         Raises:
             ConfigError: It is not a whole one, or its name is another's.
@@ -70,8 +65,7 @@ class Registry(Generic[T]):
     def find(self, name: str) -> T | None:
         """Return what is known under a name, imported with its first use; None if nothing is.
 
-        Raises:
-            ConfigError: An installed package announces it and does not bring it.
+        Raises `ConfigError` where an installed package announces it and does not bring it.
         """
         if name not in self.known:
             found = self.built_in[name].load() if name in self.built_in else self._announced(name)

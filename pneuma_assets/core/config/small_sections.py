@@ -14,7 +14,6 @@ from pneuma_assets.core.config.values import KeyPrefix, LocalPath, Owner, is_exp
 
 
 def _database_url(value: str) -> str:
-    """Check the form of a database's address."""
     try:
         parts = urlsplit(value)
         named = bool(parts.path.strip("/"))

@@ -37,7 +37,6 @@ _BUILT_IN = {
 
 
 def _checked(kind: type[SourceConfig]) -> str:
-    """Return the type of a kind that keeps what `SourceConfig` asks."""
     where = f"{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', kind)}"
     if not (isinstance(kind, type) and issubclass(kind, SourceConfig)):
         raise ConfigError(f"{where} is not a kind of source; let it extend SourceConfig")
@@ -136,7 +135,6 @@ AnySource = Annotated[SerializeAsAny[SourceConfig], PlainValidator(read_source),
 
 
 def _wrong_type(what: str, value: object, cause: str = "") -> ValidationError:
-    """Return the finding that an entry's type is missing, unknown or broken."""
     error = PydanticCustomError(
         f"source_type_{what}",
         "{cause}",

@@ -69,7 +69,6 @@ def read_yaml(file: Path) -> YamlFile:
 
 
 def _parse(file: Path, text: str) -> tuple[yaml.Node, Any]:
-    """Return the root node and the data; nodes are checked before aliases become data."""
     loader = yaml.SafeLoader(text)
     try:
         root = loader.get_single_node()
@@ -82,7 +81,6 @@ def _parse(file: Path, text: str) -> tuple[yaml.Node, Any]:
 
 
 def _read_text(file: Path) -> str:
-    """Read at most `MAX_BYTES` of UTF-8; a BOM is left out."""
     try:
         with file.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
@@ -158,7 +156,6 @@ def _refuse_duplicates(file: Path, node: yaml.MappingNode) -> None:
 
 
 def _child(node: yaml.Node, key: str | int) -> tuple[yaml.Node, yaml.Node] | None:
-    """Return the node that carries the position of `key`, and the node of its value."""
     if isinstance(node, yaml.MappingNode):
         for name, value in node.value:
             if isinstance(name, yaml.ScalarNode) and name.value == str(key):

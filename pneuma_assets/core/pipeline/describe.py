@@ -1,8 +1,7 @@
 """Third stage: describe every column (Pneuma, section 4).
 
-What people wrote is taken as it is; a language model, where one is enabled, is asked for the other
-columns, and its description is shown where it leads back to its column; names and values speak for
-the rest.
+What people wrote is taken as it is; a language model is asked for the other columns, and shown
+where its description leads back to its column; names and values speak for the rest.
 """
 
 import logging
@@ -37,7 +36,6 @@ from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.pipeline.stage import Figures, isolate_failures, save_documents
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.documents import UserContext
 from pneuma_assets.core.store.narrations import Answer, AnswerKey, Subject
 from pneuma_assets.core.store.queue import Stage, WorkItem
 from pneuma_assets.core.tables import (
@@ -102,8 +100,7 @@ def answer_key(model: LanguageModel, prompt: str) -> AnswerKey:
 def answer_keys(model: LanguageModel, config: NarrationConfig) -> list[AnswerKey]:
     """Return under what keys there may be narrations, best first.
 
-    What the paper's prompt once brought holds for the grounded one, too: to ask for all of it
-    again is not worth a model's hours. So does what an endpoint brought while it was shown values.
+    What another prompt once brought holds, too: to ask for it again is not worth a model's hours.
     """
     prompts = dict.fromkeys([config.prompt, *PROMPT_VERSIONS])
     return [answer_key(model, one) for one in prompts]
@@ -118,13 +115,9 @@ def describe_tables(
 ) -> SchemaNarrationsFigures:
     """Describe the columns of every claimed table; the model is asked only what is new.
 
-    Where a column has no description its name stands in (section 7.3.1 calls it SchemaConcat). So
-    it does for a column that the model does not answer for: a problem of its table, which is
-    indexed all the same. Such a column is asked again when its table is next read, be it that it
-    changed or that a rebuild was asked for, so it costs nothing while nothing changes.
-
-    `model` is asked for columns that nobody described, None asks nobody; without an `encoder` for
-    the round trip, whatever it says is shown.
+    Where a column has no description its name stands in (section 7.3.1 calls it SchemaConcat). One
+    that the model does not answer for is a problem of its table, and is asked again when that is
+    next read. Without an `encoder` for the round trip, whatever the model says is shown.
     """
     items = [item for item in store.queue.take(run_id, Stage.SAMPLED) if item.table is not None]
     known: dict[str, Known] = {}
@@ -214,7 +207,6 @@ def _fit(
     model: str,
     encoder: Encoder | None,
 ) -> tuple[Mapping[int, Description], int]:
-    """Return the model's descriptions that may be shown, and how many others there are."""
     said = {p: a.text for p, a in answers.items() if a.text and not is_written(known, p)}
     fit = {p: Description(text, Provenance.MODEL, model) for p, text in said.items()}
     if encoder is not None:
@@ -240,15 +232,11 @@ def _problem(table: Table, known: Known, causes: Mapping[int, str]) -> str | Non
 def known_descriptions(
     store: Store, run_id: str, items: Sequence[WorkItem]
 ) -> dict[str, dict[int, dict[Provenance, Description]]]:
-    """Return what was read of tables' columns, what people added, and what rows show, by table.
-
-    One of which that cannot be told has failed, and is absent.
-    """
+    """Return what was read of tables' columns, what people added, and what rows show, by table."""
     ids = [item.ref.table_id for item in items]
     read = store.descriptions.of_tables(ids)
     terms = store.profiles.terms(ids)
     contexts = store.documents.user_contexts(ids)
-    former = store.profiles.former_names(i for i in ids if contexts[i])
     outside = store.edges.fields(ids)
     corrections = store.descriptions.corrections(ids)
     found: dict[str, dict[int, dict[Provenance, Description]]] = {}
@@ -258,7 +246,7 @@ def known_descriptions(
             if table is None:
                 continue
             known, rows = read[i], terms.get(i, TableTerms()).rows
-            added = _added(table, contexts[i], former.get(i, {}))
+            added = added_descriptions(table, [(one.name, one.text) for one in contexts[i]])
             facts = fact_descriptions(table, rows, all_rows=len(rows) >= table.row_count)
             for provenance, said in ((Provenance.PERSON, added), (Provenance.PROFILE, facts)):
                 for position, description in said.items():
@@ -288,22 +276,6 @@ def _from_outside(table: Table, told: Mapping[str, TableFields]) -> dict[int, De
     return found
 
 
-def _added(
-    table: Table, contexts: Sequence[UserContext], former: Mapping[str, Sequence[str]]
-) -> dict[int, Description]:
-    """Return what people's contexts say of columns, be it by a name that they had before."""
-    texts = [(one.name, one.text) for one in contexts]
-    added = added_descriptions(table, texts)
-    for number in range(max(map(len, former.values()), default=0)):
-        columns = [
-            replace(c, name=name)
-            for c in table.columns
-            for name in former.get(c.name, ())[number : number + 1] or (c.name,)
-        ]
-        added = added_descriptions(replace(table, columns=tuple(columns)), texts) | added
-    return added
-
-
 def generate_descriptions(
     store: Store,
     tables: Sequence[Table],
@@ -311,13 +283,9 @@ def generate_descriptions(
     config: NarrationConfig,
     known: Mapping[str, Known],
 ) -> Generated:
-    """Ask a model for these tables' columns that have no description, and save its answers.
+    """Ask a model for columns that nobody described (`known`) and of which it never said anything.
 
-    Tables that share a subject ask once. `known` has the descriptions of each table's columns, by
-    its id; what people wrote is not asked.
-
-    Raises:
-        ModelError: The model is missing or fails; what it said before is saved.
+    Tables that share a subject ask once. Raises `ModelError`; what it said before is saved.
     """
     keys = answer_keys(model, config)
     for chunk in chunks(tables, CHUNK):
@@ -341,7 +309,6 @@ def generate_descriptions(
 def _undescribed(
     tables: Sequence[Table], subjects: Mapping[str, Subject], known: Mapping[str, Known]
 ) -> dict[Subject, set[int]]:
-    """Return the columns of each subject that nobody described in some table of it."""
     found: dict[Subject, set[int]] = {}
     for table in tables:
         read = known[table.table_id]
@@ -392,10 +359,7 @@ def _ask(
 
 
 def prompt_context(table: Table, rows: Sequence[Row]) -> Ground:
-    """Return what a grounded prompt shows of a table besides its columns' names.
-
-    Of the rows, cells as text, the first are shown.
-    """
+    """Return what a grounded prompt shows of a table besides its columns' names."""
     names = [one_line(column.name) for column in table.columns]
     cells = tuple(row for row in rows[:SHOWN_ROWS] if len(row) == len(names))
     return _context(table, [row_text(names, row) for row in cells], cells)
@@ -404,8 +368,7 @@ def prompt_context(table: Table, rows: Sequence[Row]) -> Ground:
 def _prompt_contexts(store: Store, tables: Sequence[Table]) -> dict[str, Ground]:
     """Return likewise what is shown of tables that a run works on, by id.
 
-    Where no rows were gathered (`sampling.values`), it shows the sampled ones' texts, without
-    examples of single values: where a cell ends cannot be told from a text.
+    Where no rows were gathered (`sampling.values`), it shows the sampled ones' texts.
     """
     ids = [table.table_id for table in tables]
     gathered = {i: terms.rows for i, terms in store.profiles.terms(ids).items() if terms.rows}

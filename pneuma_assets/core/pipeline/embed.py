@@ -96,7 +96,6 @@ def _embed(
 def _embedded(
     packed: Mapping[str, Sequence[Block]], vectors: Mapping[str, Vector]
 ) -> list[tuple[str, list[EmbeddedBlock]]]:
-    """Return each table with those of its blocks that have an embedding."""
     return [
         (i, [EmbeddedBlock(b, vectors[b.text]) for b in blocks if b.text in vectors])
         for i, blocks in packed.items()
@@ -115,7 +114,6 @@ def _known_vectors(
 
 
 def _texts(packed: Mapping[str, Sequence[Block]]) -> list[str]:
-    """Return the different texts, in order."""
     return list(dict.fromkeys(block.text for blocks in packed.values() for block in blocks))
 
 

@@ -84,7 +84,6 @@ def _events(files: list[Path]) -> Callable[[], ExternalMetadata]:
 
 
 def _newest(path: Path) -> list[Path]:
-    """Return the files of events, oldest first, as the later ones count."""
     if not path.is_dir():
         return [path]
     found = [one for one in path.iterdir() if one.suffix in (".json", ".jsonl", ".ndjson")]
@@ -92,7 +91,6 @@ def _newest(path: Path) -> list[Path]:
 
 
 def _lines(file: Path, problems: list[str]) -> Iterator[object]:
-    """Yield the events of a file: one object, a list of them, or one a line."""
     text = _bytes(file).decode("utf-8", "replace")
     try:
         whole = json.loads(text)

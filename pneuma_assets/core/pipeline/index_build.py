@@ -36,18 +36,13 @@ class IndexBuild(Protocol):
     def publish(self, tables: int) -> bool:
         """Let readers see what this run built beside the old index, if it holds so many tables.
 
-        False if it is not there, be it that nothing was built, or that another run, with another
-        configuration, has begun something else there meanwhile.
+        False if it is not there: nothing was built, or another run has begun something else there.
         """
         ...
 
 
 def rebuild_if_unusable(site: IndexBuild) -> bool:
-    """Begin anew if the index is damaged or another encoder built it; tells whether it did.
-
-    An index that is being copied counts as unusable: the copy may never end. Raises what opening
-    it raises for any other reason, such as a server that cannot be reached.
-    """
+    """Begin anew if the index is damaged, being copied, or another encoder's; tells if it did."""
     try:
         info = site.building.info()
         if info.usable and sum(site.building.list_tables().values()) == info.blocks:
@@ -61,8 +56,7 @@ def rebuild_if_unusable(site: IndexBuild) -> bool:
 def rebuild_if_outdated(site: IndexBuild) -> bool:
     """Begin anew if another encoder is configured than built the index; tells whether it did.
 
-    Only where that is the site's own affair. Raises what opening the index raises for any other
-    reason, such as damage: of that somebody should hear first.
+    Only where that is the site's own affair. Of damage somebody should hear first.
     """
     try:
         _ = site.building
@@ -78,8 +72,7 @@ def trusted_tables(store: Store, index: SearchIndex, configured: Collection[str]
     """Return the tables in an index that is sound and this deployment's own, by number of blocks.
 
     Raises:
-        IndexDamagedError: Something of it is not as it was written.
-        SearchIndexError: Another deployment uses it.
+        SearchIndexError: It is damaged, or another deployment's.
     """
     info = index.info()
     if not info.usable:
@@ -90,12 +83,9 @@ def trusted_tables(store: Store, index: SearchIndex, configured: Collection[str]
 
 
 def check_owner(store: Store, indexed: Mapping[str, int], configured: Collection[str]) -> None:
-    """Refuse an index with tables of sources that this deployment does not have and never had.
+    """Raise `SearchIndexError` where an index has tables of sources that are none of ours.
 
     Two deployments that share an index by mistake would remove each other's tables for ever.
-
-    Raises:
-        SearchIndexError: There are such tables.
     """
     known = store.tables.known()
     strange = {source_of(i) for i in indexed if i not in known} - set(configured)
@@ -111,9 +101,8 @@ def check_owner(store: Store, indexed: Mapping[str, int], configured: Collection
 def publish_if_complete(store: Store, site: IndexBuild) -> bool:
     """Let readers see an index that was built beside the old one, once it lacks nothing.
 
-    It lacks something while a table waits, or a source cannot be listed whose tables the old
-    index may hold; or a table that a run with another encoder has finished meanwhile, which the
-    next run notices. Returns whether readers see another index now.
+    It lacks something while a table waits, a source cannot be listed, or a run with another encoder
+    has finished a table meanwhile. Returns whether readers see another index now.
     """
     if store.queue.pending() or store.problems.unlisted_sources():
         return False

@@ -1,8 +1,7 @@
 """What tables are built from, once profiles are read: edges, and texts that name them.
 
-Edges come from what tables declare themselves (queries, foreign keys), from engines, and from files
-of other tools. All tables are compared with what was known, so that a view finds a table that came
-after it; only views whose query, neighbours or columns of neighbours changed are parsed again.
+Edges come from what tables declare (queries, foreign keys), from engines, and from files of other
+tools. Only views whose query, neighbours or columns of neighbours changed are parsed again.
 """
 
 import json
@@ -87,10 +86,7 @@ Meant = Callable[[TableName], str | None]
 
 
 class TableCatalog:
-    """What tables declare of themselves, by their ids and by the names that others have for them.
-
-    That is names, columns, queries and keys.
-    """
+    """What tables declare of themselves, by their ids and by the names that others use."""
 
     def __init__(self, declared: Sequence[Declared], sources: Mapping[str, SourceConfig]) -> None:
         self._by_id = {one.table_id: one for one in declared}
@@ -143,9 +139,8 @@ class TableCatalog:
     def meant(self, name: TableName, one: Declared, definition: Definition | None) -> str | None:
         """Return the table that a name means where one table declares it.
 
-        A part that is left out is that of the table itself. An engine may look a name up in
-        several schemas, of which it tells one, so one that is nowhere else may be in any; and
-        DuckDB reads `a.t` as schema or as database.
+        A part that is left out is that of the table itself. An engine may look a name up in several
+        schemas, of which it tells one; and DuckDB reads `a.t` as schema or as database.
         """
         dialect = "" if definition is None else definition.dialect
         schema, catalog = name.schema, name.catalog
@@ -158,10 +153,7 @@ class TableCatalog:
         return next((table_id for table_id in found if table_id is not None), None)
 
     def found_by(self, name: TableName, dialect: str, within: str | None = None) -> str | None:
-        """Return the table that others mean by a name, or by an address in its place.
-
-        An empty `dialect` is not known; tables of the source `within` are meant first.
-        """
+        """Return the table that others mean by a name or address, first of the source `within`."""
         if "://" in name.name:
             return self.names.at(name.name)
         if dialect:
@@ -217,15 +209,13 @@ class TableCatalog:
         return _edges(pairs, EdgeKind.VIEW)
 
     def _spelled(self, table_id: str, key: str, dialect: str) -> str:
-        """Return a column as its table spells it."""
         same = (name for name in self.columns(table_id) if column_key(name, dialect) == key)
         return next(same, key)
 
     def joins(self, joins: "Iterable[Join]", dialect: str, meant: Meant) -> list[JoinEdge]:
         """Return the joins of a query whose two tables are known, each once, by shown columns.
 
-        A query does not say which side refers to which: the one with the key is referred to, the
-        table's declared one, or else a column that is named like the key of its table.
+        The side with the key is referred to: the declared one, or one that is named like a key.
         """
         found: dict[JoinEdge, None] = {}
         for join in joins:
@@ -255,7 +245,6 @@ class TableCatalog:
 def _edges(
     pairs: Mapping[tuple[str, str], Iterable[tuple[str, str]]], kind: EdgeKind
 ) -> list[Edge]:
-    """Return edges from one table to another, each with a bounded number of pairs of columns."""
     return [
         Edge(above, below, kind, tuple(sorted(found)[:MOST_COLUMN_PAIRS]))
         for (above, below), found in pairs.items()
@@ -265,15 +254,10 @@ def _edges(
 def update_lineage(
     store: Store, run_id: str, deployment: Deployment, others: Iterable[ExternalFile] = ()
 ) -> int:
-    """Bring the edges between tables up to date, and the texts that tell of them.
+    """Bring edges between tables, and texts about them, up to date; returns of how many tables.
 
-    Where no table, query or key is another, nothing is written.
-
-    `others` is what the other assets beside the deployment, a webserver and engines say that were
-    asked; those that were not still say what they said.
-
-    Returns:
-        The number of tables whose texts changed.
+    `others` is what other assets, a webserver and engines say that were asked; those that were not
+    still say what they said.
     """
     declared = store.edges.declared()
     tables = TableCatalog(declared, {source.name: source for source in deployment.sources})
@@ -316,11 +300,7 @@ def _outside(
     known: Mapping[str, Known],
     troubled: Collection[str],
 ) -> tuple[list[Origin], list[str]]:
-    """Return what files of other tools say that are not as they were, or mean something else.
-
-    One that cannot be read leaves what it said before, and is a problem under its name; the names
-    of those come second. `troubled` are the names of those that had one.
-    """
+    """Return what other tools say anew; who is broken leaves what it said, and a problem."""
     found: list[Origin] = []
     broken: list[str] = []
     for file in files:
@@ -355,10 +335,7 @@ def _table_name(key: ForeignKey) -> TableName:
 
 
 def _known_table(one: Declared, source: SourceConfig) -> KnownTable:
-    """Return a table's name: schema and own name are in its id, the database in its address.
-
-    A file is called as its table is, and its folder stands for a schema.
-    """
+    """Return a table's name: schema (or folder) and own name by its id, database by its address."""
     address = source.address_of(one.table_id, one.location, one.format)
     inside = [unescape(part) for part in one.table_id.split("/")[1:]]
     full = spelled(address.name)
@@ -379,10 +356,7 @@ def external_origin(
     tables: TableCatalog,
     within: str | None = None,
 ) -> Origin:
-    """Return what others say of the tables that are known.
-
-    A source that says it (`within`) says it of its own tables alone; None: it may be of any.
-    """
+    """Return what others say of known tables: of those of a source (`within`) alone, or of any."""
     dialect = next((one.dialect for one in outside.tables if one.dialect), "")
     names = dict.fromkeys(name for one in outside.tables for name in _names_of(one))
     pairs: dict[tuple[str, str], set[tuple[str, str]]] = {}  # several may tell of one table
@@ -425,10 +399,7 @@ def _found(
 def _built_from(
     one: ExternalTable, table_id: str, dialect: str, tables: TableCatalog, within: str | None
 ) -> tuple[dict[str, set[tuple[str, str]]], list[JoinEdge]]:
-    """Return the tables that one is built from, each with its columns and what they become.
-
-    The joins of its compiled query come second, of those whose tables are all among these.
-    """
+    """Return what a table is built from, each with its columns and what they become, and joins."""
     pairs: dict[str, set[tuple[str, str]]] = {}
     for reference in one.upstream:
         other = _found(reference, dialect, tables, within)
@@ -471,10 +442,7 @@ def _built_from(
 
 
 def _spelled_or_given(columns: Mapping[str, str], name: str, dialect: str) -> str:
-    """Return a column as its table spells it; empty where the table is known to have none such.
-
-    Its name may be hidden, or somebody else's invention.
-    """
+    """Return a column as its table spells it; empty where the table is known to have none such."""
     return columns.get(column_key(name, dialect), "") if columns else name
 
 
@@ -486,11 +454,9 @@ def dependency_origins(configs: Iterable[SourceConfig]) -> set[str]:
 def engine_dependencies(
     sources: Iterable[Source], configs: Iterable[SourceConfig], leave: Collection[str] = ()
 ) -> list[ExternalFile]:
-    """Ask each source whose engine has a view of dependencies, by one statement a database.
+    """Ask each source but those of `leave` whose engine has a view of dependencies.
 
     One that refuses raises nothing here: reading what it said does.
-
-    Sources of `leave` are not asked, which changes nothing of what they said.
     """
     dialects = {one.name: one.dependency_dialect for one in configs if one.name not in leave}
     found = []

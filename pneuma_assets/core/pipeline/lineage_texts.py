@@ -1,7 +1,6 @@
 """Texts that name the tables a table is built from and feeds, and who may see these.
 
-A text that names a table which was hidden since leaves the index before the index is told so, or
-else whoever may see the one would learn of the other until the run has ended.
+A text that names a table which was hidden since leaves the index before the index is told so.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -69,19 +68,16 @@ def redact_names(
 ) -> list[str]:
     """Take texts that name what not all of their readers may see out of store and index.
 
-    Their tables wait for the encoder, and get a text again that names what it may. Done before the
-    index is told of other readers, and as each act leaves less in it, it may be killed anywhere.
+    Their tables, which are returned, wait for the encoder, and get a text again that names what it
+    may. Done before the index is told of other readers, it may be killed anywhere.
 
     Args:
         store: Knows who may see a table now.
         run_id: Whose claims are not disturbed.
         index: Where such texts may still be.
         known: Of the tables in the index, what it was told last.
-        regranted: Those of which it is to be told other readers. Whatever waits for the encoder
-            may name such a table in a text that is not the store's any more.
-
-    Returns:
-        The tables of which a text left the index.
+        regranted: Those of which it is to be told other readers: what waits for the encoder may
+            name such a table in a text that is not the store's any more.
     """
     hidden = _hidden_neighbours(store)
     news = store.queue.pending() if regranted else set()
@@ -125,11 +121,7 @@ def _whose_readers_are_others(
 def _rewrite(
     store: Store, index: SearchIndex, table_ids: Sequence[str], known: Mapping[str, TableFacts]
 ) -> list[str]:
-    """Leave texts about lineage out of the index that say more than the store's do.
-
-    Returns:
-        The tables of which any was left out.
-    """
+    """Leave texts about lineage that the store lacks out of the index; returns of which tables."""
     said = store.documents.of_kind(DocumentKind.LINEAGE, table_ids)
     blocks: dict[str, list[EmbeddedBlock]] = {}
     for one in index.blocks(table_ids):

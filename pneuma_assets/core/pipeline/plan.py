@@ -42,15 +42,13 @@ class RunRequest:
 
     Attributes:
         sources: All sources of the deployment; tables of any other are gone.
-        only: Names of those to list, tables of the others are left as they are; empty means all.
+        only: Names of those to list, the others stay as they are; empty: all.
         anew: List the others all the same: the index is a new one, which lacks their tables.
         rebuild: Index every table of the listed sources again, changed or not.
         retry: Try failed tables of the listed sources again, however often they failed.
-        accept_removals: Let tables go, however many are absent at once: those of the one source
-            that is asked for, or that holds tables of all that are asked for.
-        patient: Leave tables alone that are being written, or have just failed (`Patience`).
-        as_listed: Sources whose tables are taken as they were last listed: somebody else lists
-            those, because it takes long or events tell when.
+        accept_removals: Let tables of one source go, however many are absent at once.
+        patient: Leave tables alone that are being written, or have just failed.
+        as_listed: Sources that somebody else lists: their tables are taken as last listed.
     """
 
     sources: Sequence[Source]
@@ -80,12 +78,7 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What an index held when it was asked.
-
-    Attributes:
-        blocks: The number of blocks of each table.
-        at: When, by the store's clock.
-    """
+    """How many blocks an index had of each table, and when that was, by the store's clock."""
 
     blocks: Mapping[str, int]
     at: float
@@ -102,9 +95,8 @@ def plan_run(
 ) -> RawTablesFigures:
     """Claim the tables that this run works on and read their profiles: the whole first stage.
 
-    Where one machine has the index for itself, it begins one anew that another encoder built. Asked
-    to rebuild, it begins any anew that cannot be used, and takes over one that holds tables of
-    another deployment.
+    Asked to rebuild, it begins any index anew that cannot be used, and takes over one that holds
+    tables of another deployment.
 
     Raises:
         StateDamagedError: The store is damaged.
@@ -135,10 +127,7 @@ def plan_run(
 
 
 def _tell_of_kinds_that_go(store: Store, index: SearchIndex, recipe: str) -> None:
-    """Name the kinds of document that tables lose when all are made anew.
-
-    Another machine may make them, and would then make every table anew in its turn.
-    """
+    """Name the kinds of document that tables lose when all are made anew."""
     if store.queue.recipe() in (None, recipe):
         return
     lost = ", ".join(sorted(index.kinds() - makers().keys()))
@@ -160,9 +149,7 @@ def claim_tables(
     recipe: str,
     indexed: Indexed,
 ) -> RawTablesFigures:
-    """List the sources and claim the tables that this run works on.
-
-    The lock of `run_id` must be held (`Runs.alive`); `indexed` tells what the index lost.
+    """List the sources and claim the tables that this run works on; `Runs.alive` holds its lease.
 
     Raises:
         SourceError: There is no source, none can be listed, or the tables of several are held.
@@ -194,13 +181,7 @@ def claim_tables(
 
 
 def sources_with_accepted_removals(store: Store, request: RunRequest) -> set[str]:
-    """Return the sources whose absent tables were meant to go, one at most.
-
-    A person looks at one source and says so; of another, the disk may merely not be mounted.
-
-    Raises:
-        SourceError: Several of the sources hold tables.
-    """
+    """Return the source whose absent tables a person let go; raises `SourceError` of several."""
     names = {source.name for source in request.asked_for}
     if not request.accept_removals or len(names) == 1:
         return names if request.accept_removals else set()
@@ -215,10 +196,7 @@ def sources_with_accepted_removals(store: Store, request: RunRequest) -> set[str
 
 
 def _requeue_lost(store: Store, records: Sequence[TableRecord], indexed: Indexed) -> list[str]:
-    """Requeue tables of which the index lacks blocks; returns these.
-
-    What another run writes just now, or has written since the index was asked, is not lost.
-    """
+    """Requeue tables of which the index lacks blocks, and no other run writes; returns these."""
     lost = [
         r.table_id
         for r in records
@@ -234,11 +212,7 @@ def _requeue_lost(store: Store, records: Sequence[TableRecord], indexed: Indexed
 def _report_lost_and_held(
     store: Store, records: Sequence[TableRecord], lost: Collection[str], names: Sequence[str]
 ) -> None:
-    """Name the sources of which tables are held that the index lacks: nobody can read them now.
-
-    So it is after a damaged index was begun anew, and while one is built for another encoder,
-    which does not take the old one's place before they are there.
-    """
+    """Name the sources of which tables are held that the index, begun anew, lacks."""
     held = Counter(r.source for r in records if r.held_since is not None and r.table_id in lost)
     for name in names:
         cause = (
@@ -250,10 +224,7 @@ def _report_lost_and_held(
 
 
 def release_dead_claims(store: Store, run_id: str) -> None:
-    """Take back the claims of dead runs, and name the tables that have killed too many of them.
-
-    The claims of `run_id`, which asks, stay; what is no run gives any other name.
-    """
+    """Take back the claims of dead runs but `run_id`; name tables that killed too many."""
     store.queue.release_claims(run_id)
     for table_id in store.queue.deadly(MAX_ATTEMPTS):
         cause = f"reading it killed the run {MAX_ATTEMPTS} times; repair or remove the file"
@@ -266,24 +237,16 @@ differently."""
 
 
 def index_fingerprint(sampling: SamplingConfig, encoder: str, narrations: str) -> str:
-    """Return a hash that changes when every table must be indexed again.
-
-    It does when a kind of document gets a maker or a maker another version (`describe.kinds`),
-    and when terms are searched by other rules (`terms.fields.TERM_RULES`).
-    """
+    """Return a hash that changes when every table must be indexed again."""
     made = sorted(f"{maker.kind} {maker.version}" for maker in makers().values() if maker.version)
     represented = FORMAT, str(TERM_RULES), encoder, narrations
     return content_hash(*represented, sampling.model_dump_json(), *made)
 
 
 def expected_fingerprint(deployment: Deployment, built_with: str | None) -> str | None:
-    """Return the recipe of the next run; no model is loaded, and none asked.
+    """Return the recipe of the next run, without loading a model; None where only a run can tell.
 
-    The name of an encoder from a hub holds its revision, which only the loaded model knows. Where
-    the index was built with that model, it is taken to have the same revision still.
-
-    Returns:
-        None where only a run can tell.
+    A hub's encoder is taken to have the revision still by which the index was built.
 
     Raises:
         ModelError: A model that is configured is not there.

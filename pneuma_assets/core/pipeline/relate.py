@@ -25,10 +25,8 @@ from pneuma_assets.core.terms.distinct_cells import Hashes, hashes_of
 def mark_copies(store: Store, facts: Mapping[str, TableFacts]) -> int:
     """Note in the store which tables are copies or families; returns of how many that is news.
 
-    Of these `facts`: what is used and described more is the original.
-
-    All are compared, since a new table may be the original of old ones; where neither a table nor
-    its use is another than last time, none is. Killed in between, it is done by the next run.
+    By `facts`, what is used and described more is the original. All are compared, or none where
+    neither a table nor its use is another than last time.
     """
     used = {i: (one.queries, one.feeds, one.documented, one.updated_at) for i, one in facts.items()}
     now = content_hash(COPIES_RECIPE, *store.joins.stamp(), repr(sorted(used.items())))
@@ -55,10 +53,8 @@ _AT_ONCE = 100
 def mark_joins(store: Store, index: SearchIndex) -> int:
     """Note in the store which tables can be joined; returns of how many joins that is news.
 
-    All tables are looked at, since a new one may be the home of a key that others hold; where no
-    table is another than last time, nothing is. Killed in between, it is done by the next run.
-    Where tables of another run came meanwhile, they are looked for once more: that run may have
-    looked before this one wrote, and no other may come for long.
+    All tables are looked at, or none where no table is another than last time. Where tables of
+    another run came meanwhile, once more: that run may have looked before this one wrote.
     """
     news = 0
     for _ in range(_MOST_TIMES):
@@ -117,10 +113,7 @@ def columns_of(
     table_ids: Sequence[str],
     described: Mapping[str, Mapping[str, tuple[str, Description]]] = MappingProxyType({}),
 ) -> dict[str, list[JoinColumn]]:
-    """Return what is known of the columns of tables, by their ids.
-
-    Tables that were not read yet are left out; `described` is as `NarrationCache.of_all` has it.
-    """
+    """Return what is known of the columns of tables that were read; `described` as by `of_all`."""
     found: dict[str, list[JoinColumn]] = {}
     for some in chunks(table_ids, _AT_ONCE):
         sketches = store.profiles.sketches(some)
@@ -135,10 +128,9 @@ def columns_of(
 
 
 def with_shares(store: Store, edges: Sequence[JoinEdge]) -> list[JoinEdge]:
-    """Return joins by one column with the share of cells, also of those that nobody inferred.
+    """Return joins by one column with the share of sampled cells, also of those nobody inferred.
 
-    What somebody confirmed, a source declares or a view says is compared as inferred joins are, by
-    the sampled cells; of the first `_MOST_COMPARED` joins.
+    Of these, the first `_MOST_COMPARED` are compared.
     """
     untold = [one for one in edges if one.share is None and len(one.columns) == 1][:_MOST_COMPARED]
     tables = columns_of(store, sorted({table for one in untold for table in one.tables}))
@@ -181,8 +173,7 @@ class ValueOverlap:
     def share(self, column: JoinColumn, key: JoinColumn) -> float | None:
         """Return the share of a small column's different cells that a key has, from 0 to 1.
 
-        None where it cannot be told: not all cells of the column are known, too little of the key
-        is kept, or they are numbers, which are in any other column as well.
+        None where not all of its cells or too little of the key is known, or they are numbers.
         """
         numbers = column.is_whole_number or key.is_whole_number
         if numbers or not column.whole or len(column.cells) < _LEAST_COMPARED:
@@ -203,8 +194,7 @@ class ValueOverlap:
     def whole(self, tables: Mapping[str, Sequence[JoinColumn]]) -> dict[str, list[JoinColumn]]:
         """Return the columns of small tables with all of their cells, where the index has all rows.
 
-        A sketch has 32, and from these their number can only be guessed; evidence has up to 50
-        rows. What was read anew since the sketch was made is left out.
+        What was read anew since the sketch was made is left out.
         """
         small = [
             table_id for table_id, columns in tables.items() if any(map(_may_be_whole, columns))
@@ -254,5 +244,4 @@ def _with_all(column: JoinColumn, rows: Sequence[Sequence[str | None]]) -> JoinC
 
 
 def _hashes(texts: Iterable[str | None]) -> Hashes:
-    """Return the hashes of cells as a sketch has them, ascending."""
     return np.unique(hashes_of(pa.array(list(texts), pa.string())) >> np.uint64(32))

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from pneuma_assets.core.changes.changed_share import Change, Extent, measured, writes
+from pneuma_assets.core.changes.changed_share import Change, Extent, measured
 from pneuma_assets.core.changes.schema_diff import SchemaDiff, schema_diff
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.config.small_sections import IndexingConfig, SamplingConfig
@@ -39,9 +39,6 @@ CHUNK = 64
 
 SAVED_EVERY_S = 10.0
 """Or those of that many seconds, and the one that it was reading."""
-
-FORMER_NAMES = 5
-"""Former names that are remembered of a column."""
 
 VALUES_STAGE = "values"
 """Under which problems of gathering are recorded; the table is indexed all the same."""
@@ -83,8 +80,7 @@ class Verdict:
 
     Attributes:
         anew: Whether all of them are drawn again.
-        change: How many of its rows changed since they were drawn; None where none were, or where
-            its columns are not those that it had: that is no share of rows.
+        change: How many changed since they were drawn; None: none were, or of other columns.
         drawn: What it is measured from as long as one of the rows that were drawn is kept.
         drawn_anew: What it is measured from where none is.
         other_columns: Whether columns were added, dropped, reordered or retyped since then.
@@ -101,10 +97,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What a table's rows gave: a new sample, if the old one is outdated, and terms.
-
-    `cause` says why not all rows could be read.
-    """
+    """What a table's rows gave: a new sample if need be, terms, and why not of all rows."""
 
     item: WorkItem
     table: Table
@@ -135,10 +128,7 @@ def sample_tables(
     sampling: SamplingConfig,
     indexing: IndexingConfig,
 ) -> SampledRowsFigures:
-    """Draw the rows that stand for each claimed table, and gather the terms of all its rows.
-
-    Drawn again are all rows of a table that changed enough, and of any other those that left it.
-    """
+    """Draw the rows that stand for each claimed table, and gather the terms of all its rows."""
     by_name = SourcesByName(sources)
     items = store.queue.take(run_id, Stage.PROFILED)
     figures, done = SampledRowsFigures(), 0
@@ -224,11 +214,7 @@ def _save(
 
 
 def _find_old_names(store: Store, read: Collection[_Read]) -> dict[str, str]:
-    """Return under which name new tables were there before: each that alone had the same rows.
-
-    That is how a table that was written again under another name is recognised, where no identity
-    tells of it: one that left the source had just these columns and rows.
-    """
+    """Return which gone table each new one was: that which alone had just its columns and rows."""
     new = [one for one in read if one.item.sampled_row_count is None]
     sources = {one.item.ref.source for one in new}
     gone = {name: store.profiles.snapshots_of_gone(name) for name in sources}
@@ -251,7 +237,6 @@ def _find_old_names(store: Store, read: Collection[_Read]) -> dict[str, str]:
 def _sample(
     source: Source, item: WorkItem, table: Table, sampling: SamplingConfig, *, anew: bool
 ) -> Sampled | None:
-    """Return a table's new sample, None if the one it has is still true."""
     kept = () if anew else item.sampled
     rows = source.sample(item.ref, sampling.rows, SEED, kept)
     if rows is None:
@@ -271,8 +256,7 @@ def gather_values(
 ) -> tuple[CollectedTerms, str | None]:
     """Gather the terms of a table's rows; none where `sampling.values` is off.
 
-    A table whose rows cannot all be read, in time or at all, is searched by the values of sampled
-    rows; the second value says why.
+    Where not all can be read, those of sampled rows; the second value says why.
 
     Raises:
         TableReadError: No row can be read either, or none may be read any more; or the table has
@@ -310,73 +294,29 @@ def judge(
     sketch: TableSketch | None,
     threshold: float,
 ) -> Verdict:
-    """Compare a table with what it was when its rows were drawn, not when it was last read.
+    """Compare a table with what it was when its rows were drawn, so that no slow drift is missed.
 
-    So slow drift is not missed. This is about rows that are still true: those that left the table
-    are replaced in any case. Rows of other columns are other rows, by whatever change is measured:
-    all are drawn again, and no share of them is told.
-
-    `before` is None where no rows were drawn, `sketch` where not all rows were read. With a
-    threshold of 0 every table that was written is drawn again.
+    Of other columns all rows are drawn again, and no share of them is told. `before` is None where
+    none were drawn, `sketch` where not all rows were read. A threshold of 0 draws always.
     """
-    activity = item.ref.activity
-    now = SampleSnapshot(table.columns, sketch, activity, activity)
+    now = SampleSnapshot(table.columns, sketch)
     diff = None if before is None else _columns_since(before, now)
     columns = {} if diff is None else diff.renamed
-    now = replace(now, former_names=_former_names(before, now, columns))
     if before is None or diff is None or item.sampled_row_count is None or not item.sampled:
         return Verdict(True, None, now, now, columns=columns)
     if not diff.same_cells:
         return Verdict(True, None, now, now, other_columns=True, columns=columns)
-    base = _base(before, now)
-    then = Extent(item.sampled_row_count, base.activity, before.sketch)
-    change = measured(then, Extent(table.row_count, activity, sketch))
+    then = Extent(item.sampled_row_count, before.sketch)
+    change = measured(then, Extent(table.row_count, sketch))
     return Verdict(
         threshold == 0 or bool(columns) or change.share > threshold,
         change,
-        replace(base, change=change),
+        replace(now, sketch=before.sketch or sketch, change=change),
         replace(now, change=change),
         columns=columns,
-    )
-
-
-def _base(before: SampleSnapshot, now: SampleSnapshot) -> SampleSnapshot:
-    """Return what to measure from, without counters that began again since the last reading."""
-    went_on = (
-        before.activity is not None
-        and before.seen is not None
-        and now.activity is not None
-        and writes(before.seen, now.activity) is not None
-    )
-    return replace(
-        now,
-        sketch=before.sketch or now.sketch,
-        activity=before.activity if went_on else None,
-        seen=now.activity,
     )
 
 
 def _columns_since(before: SampleSnapshot, now: SampleSnapshot) -> SchemaDiff:
     cells = [() if one.sketch is None else one.sketch.columns for one in (before, now)]
     return schema_diff(before.columns, now.columns, *cells)
-
-
-def _former_names(
-    before: SampleSnapshot | None, now: SampleSnapshot, columns: Mapping[str, str]
-) -> Mapping[str, tuple[str, ...]]:
-    """Return former names of the columns there are, with those that were just renamed.
-
-    A name that another column has now is none of them.
-    """
-    if before is None:
-        return {}
-    old_name = {new: old for old, new in columns.items()}
-    there = [column.name for column in now.columns]
-    found: dict[str, tuple[str, ...]] = {}
-    for name in there:
-        old = old_name.get(name, name)
-        known = before.former_names.get(old, ())
-        names = known if old == name else (old, *known)
-        if some := [one for one in dict.fromkeys(names) if one not in there]:
-            found[name] = tuple(some[:FORMER_NAMES])
-    return found

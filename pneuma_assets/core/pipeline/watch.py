@@ -1,8 +1,7 @@
 """Whether there is work for a run: what a sensor asks every minute, without loading a model.
 
-It does what a run does first, and no more: the sources are listed and the work list is brought up
-to date. All it learns is in the store, so that a tick that is ended from outside has not listed in
-vain, and the run that follows finds its work there.
+The sources are listed and the work list is brought up to date, in the store, so that a tick that is
+ended from outside has not listed in vain.
 """
 
 import time
@@ -33,10 +32,7 @@ LIMIT_S = 55.0
 
 
 class TickBudget:
-    """Counts the seconds of one tick, from when this is made.
-
-    After so many seconds nothing else is begun.
-    """
+    """Counts the seconds of one tick, after which nothing else is begun."""
 
     def __init__(
         self, seconds: float = BUDGET_S, clock: Callable[[], float] = time.monotonic
@@ -75,13 +71,11 @@ class WorkFound:
         left: The sources for which no time was left; they come first the next time.
         seconds: What listing took.
         other_work: Reasons for a run besides tables that wait.
-        no_source: Whether there is none to index at all, so that a run could only fail.
-        unnamed: Sources that have tables, and that the deployment file did not name when this
-            process read it.
+        no_source: Whether none can be indexed, so that a run could only fail.
+        unnamed: Sources that have tables, and that this process's deployment file lacks.
         rested: Sources that were not listed, because events would have told of a change.
         slow: Sources that were not listed, because they take longer than a tick has time for.
-        elsewhere: Of the slow ones, those that another tick or run lists now, as far as can be
-            told: what there is of them is not known yet.
+        elsewhere: Of the slow ones, those that another tick or run seems to list now.
     """
 
     to_do: QueueCounts = field(init=False)
@@ -140,7 +134,6 @@ class WorkFound:
         return "; ".join(parts)
 
     def _told_of_listing(self) -> list[str]:
-        """Return which sources this tick has not listed."""
         parts = []
         if self.rested:
             parts.append(f"no event was taken that tells of a change in {_some(self.rested)}")
@@ -170,11 +163,7 @@ _BUILT_BESIDE = "being built"
 
 
 class IndexStaleness:
-    """Looks at one deployment's index, again only when something may have changed.
-
-    One that was found as it should be is not read again before `EVERY_S` has passed, unless the
-    store says something else of it by then.
-    """
+    """Looks at a deployment's index; at one that is sound again after `EVERY_S` or news."""
 
     def __init__(
         self,
@@ -191,9 +180,7 @@ class IndexStaleness:
         """Return why a run is needed; empty where none is.
 
         Raises:
-            SearchIndexError: The index cannot be used, so that a run could only fail.
-            ModelError: A configured model is not there.
-            ConfigError: A variable that holds a secret is not set.
+            PneumaError: Index, model or secret is not there, so that a run could only fail.
         """
         state = (to_do, store.queue.recipe(), store.problems.unlisted_sources())
         now = self._clock()
@@ -238,12 +225,8 @@ def _difference(info: IndexInfo | None, to_do: QueueCounts) -> list[str]:
     return []
 
 
-NOBODY = ""
-"""Who asks for the claims of dead runs without being a run."""
-
 NOTICE_S = 300.0
-"""A notice brings a source forward by so long a wait, so that none waits for ever behind others
-of which there is always one."""
+"""A notice brings a source forward by so long a wait, and not before all others for ever."""
 
 Look = Callable[[QueueCounts], Collection[str]]
 """Tells why an index, or what it is made with, is reason for a run, from what it should hold."""
@@ -261,21 +244,17 @@ def check_for_work(
 ) -> WorkFound:
     """List sources until the time is spent, and say whether there is work for a run.
 
-    That comes first which was not begun for longest; of which somebody said that it has changed, as
-    if that were `NOTICE_S` longer. At least one is listed. One that cannot be listed becomes a
-    problem, as in a run. A listing is not interrupted, so none is begun beside others that took too
-    long for that the last time.
-
-    Tables of sources that are not among these are left to runs, which read the deployment file
-    anew: a process that has lived for long may hold one of yesterday.
+    That comes first which was not begun for longest; of which there is a notice, as if that were
+    `NOTICE_S` longer. At least one is listed, and none is begun that took too long for what is left
+    the last time. Tables of other sources are left to runs, which read the deployment file anew.
 
     Args:
         store: Where the work list is kept.
         sources: All sources of the deployment.
-        config: How often tables are tried, and how many may be gone at once.
+        config: How long a written table rests.
         look: Asked last, and only where the answer can matter.
-        rests: For how many seconds after a listing a source need not be listed again, unless there
-            is a notice of it; of other sources, nothing would tell of a change.
+        rests: For how many seconds after a listing a source need not be listed again without a
+            notice; of other sources, nothing would tell of a change.
         leave_slow: Whether others list the sources that take longer than the whole budget.
         budget: The time of the tick, of which some may be spent; None: it begins now.
 
@@ -284,7 +263,7 @@ def check_for_work(
         PneumaError: What `look` raises.
     """
     names, budget = [source.name for source in sources], budget or TickBudget()
-    release_dead_claims(store, NOBODY)
+    release_dead_claims(store, "")
     # Read once: what another tick or run has listed by the end is not what this one has seen.
     times, now = store.listings.times(), store.now()
     slow = {name for name, time in times.items() if leave_slow and time.is_slow(budget.seconds)}
@@ -318,11 +297,7 @@ def list_and_time(
     rule: RemovalRule,
     clock: Callable[[], float] = time.monotonic,
 ) -> RawTablesFigures:
-    """List one source, and keep when that was begun and how long it took.
-
-    Raises:
-        SourceError: It cannot be listed, which has become a problem of it.
-    """
+    """List one source, and keep when and how long; raises `SourceError`, kept as its problem."""
     before = clock()
     store.listings.begin(source.name, configured)
     try:

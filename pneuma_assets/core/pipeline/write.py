@@ -186,10 +186,7 @@ def _index(
 
 
 def _replace(store: Store, index: SearchIndex, contents: Mapping[str, TableContents]) -> None:
-    """Write tables; one whose terms are refused, first without its rows, then without any.
-
-    One table must not keep the others out.
-    """
+    """Write tables; one whose terms are refused, first without its rows, then without any."""
     try:
         index.replace_tables(contents)
     except EvidenceRefusedError as error:
@@ -205,10 +202,7 @@ def _replace(store: Store, index: SearchIndex, contents: Mapping[str, TableConte
 
 
 def _gathered(store: Store, index: SearchIndex, table_ids: Sequence[str]) -> dict[str, TableTerms]:
-    """Return the terms of all rows of tables.
-
-    Of a table that was embedded again for another text alone, the index still has them.
-    """
+    """Return the terms of all rows of tables; of those embedded again alone, the index has them."""
     waiting = store.profiles.terms(table_ids)
     others = store.tables.unchanged(one for one in table_ids if one not in waiting)
     return waiting | index.evidence(sorted(others))

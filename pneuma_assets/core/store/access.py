@@ -92,7 +92,6 @@ def _facts(row: Row[Any], usage: TableFacts) -> TableFacts:
 
 
 def _joined(database: Database) -> dict[str, list[str]]:
-    """Return the tables with which each can be joined."""
     joined: dict[str, list[str]] = defaultdict(list)
     for one, other in Joins(database).pairs():
         joined[one].append(other)

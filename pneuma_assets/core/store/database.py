@@ -1,7 +1,6 @@
 """Where the state is kept: a SQLite file, or a PostgreSQL server that several machines share.
 
-Either way a transaction that writes is alone: those of other threads, processes and machines wait
-for it. So no statement needs to think of what others do in between.
+Either way a transaction that writes is alone: all others, also of other machines, wait for it.
 """
 
 from abc import abstractmethod
@@ -24,12 +23,11 @@ BUSY_TIMEOUT_S = 30.0
 class Database(Closing):
     """Transactions that either happen or do not, from any thread.
 
-    Any method raises `StateError` where the database cannot be used, `StateDamagedError` where it
-    is damaged.
+    Any method raises `StateError` where it cannot be used, `StateDamagedError` where it is damaged.
 
     Attributes:
         where: Names it in messages: "The state file '/lake/.pneuma/state.db'".
-        clock: The database's own time in seconds since 1970, the same for all who share it.
+        clock: Its own time in seconds since 1970, the same for all who share it.
         longest_name: How many bytes of a name it can find again; None: any number.
     """
 
@@ -49,10 +47,7 @@ class Database(Closing):
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """Run one transaction: all of it happens, or, after an exception or a kill, none.
-
-        Inside another one of the same thread it is a part of that.
-        """
+        """Run one transaction, or a part of that which this thread is in: all or none happens."""
         with self._lock:
             if self._writing is not None:
                 yield self._writing
@@ -66,10 +61,7 @@ class Database(Closing):
                     self._here.writing = None
 
     def read(self, statement: Executable, **values: Any) -> Sequence[Row[Any]]:
-        """Return all rows of a query, which is given values for its parameters.
-
-        Inside a transaction one sees what it has written.
-        """
+        """Return all rows of a query, given its parameters; a transaction sees its own."""
         self._must_be_open()
         with self._errors():
             if self._writing is not None:
@@ -79,10 +71,7 @@ class Database(Closing):
     def read_by(
         self, statement: Select[Any], column: ColumnElement[Any], wanted: Iterable[Any] | None
     ) -> Iterator[Row[Any]]:
-        """Yield the rows of a query that have one of the wanted values; None: all rows.
-
-        Wanted may be any number. What the query orders by, it does within `AT_ONCE` of them.
-        """
+        """Yield rows of a query with one of the wanted values (None: all), ordered by `AT_ONCE`."""
         if wanted is None:
             yield from self.read(statement)
             return
@@ -92,10 +81,7 @@ class Database(Closing):
     def grouped(
         self, statement: Select[Any], column: ColumnElement[Any], wanted: Iterable[str]
     ) -> dict[str, list[Row[Any]]]:
-        """Return the rows of a query by the wanted name that they have; each name is there.
-
-        A name counts as the database keeps it.
-        """
+        """Return the rows of a query by the wanted name that they have; each name is there."""
         wanted = list(wanted)
         found: dict[str, list[Row[Any]]] = {storable(one): [] for one in wanted}
         for row in self.read_by(statement, column, wanted):
@@ -126,10 +112,7 @@ class Database(Closing):
 
     @abstractmethod
     def mark(self) -> object:
-        """Return what is another one after each transaction that wrote anything, by whomever.
-
-        It is quick to come by, and to be compared with marks of this object alone.
-        """
+        """Return what is another one after each transaction that wrote anything, by whomever."""
 
     @property
     def _writing(self) -> Connection | None:

@@ -1,8 +1,6 @@
 """What people wrote of tables and columns: read from sources, and said in the place of all else.
 
-A correction is kept by the table's id and the column's name, so it follows a column that moves, and
-waits where the table or the column is not there: an outage or a name changed by mistake costs
-nobody's work.
+A correction is kept by the table's id and the column's name, and waits where these are not there.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -31,10 +29,7 @@ _columns, _corrected = column_descriptions.c, corrections.c
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What a person says of a table (`column` is None) or a column: one line, by the store's clock.
-
-    The text is empty where the person only rejects what machines and documents say.
-    """
+    """What a person says of a table (`column` is None) or a column: one line, empty to reject."""
 
     table_id: str
     column: str | None
@@ -61,10 +56,7 @@ class Descriptions(StorePart):
     """The part of the store that holds what was read of columns, and what people corrected."""
 
     def replace(self, described: Iterable[tuple[str, Collection[tuple[int, Description]]]]) -> None:
-        """Make these the descriptions of each of these tables, by position; it has no others.
-
-        Of one provenance a column has one.
-        """
+        """Make these all descriptions of each of these tables, by position; one a provenance."""
         described = list(described)
         rows = [
             {
@@ -119,11 +111,7 @@ class Descriptions(StorePart):
             return connection.execute(delete(corrections).where(*mine)).rowcount > 0
 
     def corrections(self, table_ids: Collection[str] | None = None) -> Sequence[Correction]:
-        """Return corrections by table and column, of what is not there now, too.
-
-        Args:
-            table_ids: Of these tables and their columns, a table's own first; None: of all.
-        """
+        """Return corrections of these tables (None: all), also gone ones; a table's own first."""
         asked = select(corrections).order_by(
             _corrected.table_id, _corrected.about.desc(), _corrected.column_name
         )
@@ -149,13 +137,11 @@ def table_description(
 ) -> Description | None:
     """Return what a table is in people's words, at most `MOST_CHARS` of them; None if in nobody's.
 
-    What a database's comments say of its columns is not said of the table.
-
     Args:
         comment: The one in the table itself.
         written: How the texts about it begin (`DocumentStore.beginnings`).
         corrected: The corrections of it; one without a text rejects what documents say.
-        columns: Returns its columns; asked only where a document may be made of their comments.
+        columns: Returns its columns; asked where a document may be made of their comments alone.
     """
     own = next((one for one in corrected if one.column is None), None)
     comments = Description(comment, Provenance.PERSON, "the table's comment")

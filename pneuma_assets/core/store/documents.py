@@ -114,17 +114,6 @@ class DocumentStore(StorePart):
             say(row.table_id, text, Provenance.DOCUMENT, row.origin)
         return found
 
-    def staged_counts(self, run_id: str) -> list[int]:
-        """Return the number of blocks that wait for the index, a claimed table each."""
-        found = self._db.read(
-            select(func.count())
-            .select_from(staged_blocks)
-            .join(tables, _OF_CLAIMED)
-            .where(tables.c.claimed_by == run_id)
-            .group_by(_staged.table_id)
-        )
-        return [int(row[0]) for row in found]
-
     def stage(self, encoder: str, blocks: Sequence[tuple[str, Sequence[EmbeddedBlock]]]) -> None:
         """Save embedded blocks until the index has them; a table's older ones are replaced."""
         rows = [

@@ -147,12 +147,10 @@ class Edges(StorePart):
         return {end for row in self._db.read_by(ends, edges.c.origin, names) for end in row}
 
     def _texts(self, names: Iterable[str]) -> set[tuple[str, str, str]]:
-        """Return what these origins tell: origin, table and text."""
         texts = select(told.c.origin, told.c.table_id, told.c.text)
         return {tuple(row) for row in self._db.read_by(texts, told.c.origin, names)}
 
     def _columns(self, names: Iterable[str]) -> set[tuple[str, str, str]]:
-        """Return what these origins tell of columns: table, column and text."""
         fields = select(told.c.table_id, told.c.fields)
         return {
             (row.table_id, column, text)

@@ -31,14 +31,7 @@ _MADE_OF = "joins made of"
 
 @dataclass(frozen=True, slots=True)
 class JoinVerdict:
-    """What somebody said of a join.
-
-    Attributes:
-        edge: The join, as it was when they said so.
-        confirmed: Whether it is one; False: it is none.
-        author: Who says so.
-        said_at: When, in seconds since 1970.
-    """
+    """What somebody said of a join, as it was then: that it is one, or (not `confirmed`) none."""
 
     edge: JoinEdge
     confirmed: bool
@@ -50,11 +43,9 @@ class Joins(StorePart):
     """The part of the store that knows which tables can be joined by which columns."""
 
     def replace(self, inferred: Iterable[JoinEdge], made_of: Sequence[str]) -> int:
-        """Make these the inferred joins, as one act; returns how many came or went.
+        """Make these all inferred joins; returns how many came or went.
 
-        Args:
-            inferred: All that there are.
-            made_of: Names what they were made of; `made_of` returns it.
+        `made_of` names what they were made of, and returns it.
         """
         rows = {
             edge.on: {**join_key(edge.on), "score": edge.score, "share": edge.share}
@@ -84,10 +75,9 @@ class Joins(StorePart):
     def of_tables(self, table_ids: Collection[str]) -> list[JoinEdge]:
         """Return the joins of tables with any table, without those that somebody rejected.
 
-        Of one join that several tell of, the one that is believed first, with the share of cells
-        that is known of it. A join that was rejected is none the other way round, either, unless
-        somebody confirmed that. What somebody confirmed is left out where a table has no such
-        column any more, or one whose name is hidden now.
+        Of one join that several tell of, who is believed first, with the share of cells that is
+        known. What was rejected is none the other way round, either, unless somebody confirmed
+        that. What was confirmed is left out where a table shows no such column any more.
         """
         said = self.verdicts()
         wanted = set(table_ids)
@@ -147,11 +137,7 @@ class Joins(StorePart):
             yield from self._db.read_by(statement, side, sorted(table_ids))
 
     def of_views(self, *, compared: bool = True) -> list[tuple[str, JoinEdge]]:
-        """Return the joins of all queries, each with who says it.
-
-        Args:
-            compared: Also those whose columns were compared since the query was read.
-        """
+        """Return the joins of queries, each with who says it; False: those not `compared` yet."""
         asked = select(view_joins).order_by(*view_joins.primary_key.columns)
         if not compared:
             asked = asked.where(view_joins.c.compared == 0)
@@ -160,10 +146,7 @@ class Joins(StorePart):
     def compare_views(self, compared: Iterable[tuple[str, JoinEdge, JoinEdge]]) -> None:
         """Keep which side of joins of queries refers to which, and the share of cells, as one act.
 
-        What no query says any more, or another one by now, is left out.
-
-        Args:
-            compared: Who says each, what it is kept as, and what it is; the same two tables.
+        Of each who says it, what it is kept as, and what it is; what no query says now is left out.
         """
         with self._db.write() as connection:
             for origin, before, now in compared:
@@ -243,7 +226,6 @@ def _change(connection: Connection, new: Callable[[On], On]) -> None:
 
 
 def _delete(connection: Connection, table: SqlTable, key: Mapping[str, str]) -> bool:
-    """Delete the row with this key; returns whether there was one."""
     same = [table.c[name] == value for name, value in key.items()]
     return connection.execute(delete(table).where(*same)).rowcount > 0
 
@@ -268,10 +250,7 @@ def _on(table_id: str, columns: str, other: str, other_columns: str, **_: object
 
 
 def _add(found: dict[On, JoinEdge], edge: JoinEdge) -> None:
-    """Add what is told of a join: who is believed first says it, with the share of whoever knows.
-
-    Names and cells tell of many joins that somebody declared or confirmed, too.
-    """
+    """Add what is told of a join: by who is believed first, with the share of whoever knows."""
     known = found.get(edge.on)
     if known is not None:
         first, second = (edge, known) if edge.doubt < known.doubt else (known, edge)

@@ -1,11 +1,7 @@
 """Which tables the sources have: what a listing of a source changes of what is known of it.
 
-It is kept what each listing saw, since the index may hold tables of sources that nobody has listed
-since the state began, of which nothing can be said.
-
-What others say has changed is a notice about a source that names what of it. It stays until that
-source has been listed by a listing that began later: what was said while one went on, or before a
-process died, is not lost.
+What others say has changed is a notice about a source, which stays until a listing that began later
+has ended: what was said while one went on, or before a process died, is not lost.
 """
 
 import json
@@ -143,7 +139,7 @@ class Listings(StorePart):
             unlisted: What it could not show.
             rule: How many may be gone at once; None: all that are absent are gone, held ones too.
             began: When listing began, by the store's clock. Where somebody has listed the source
-                since, this listing changes nothing; one of a person who gave no `rule` does.
+                since, this listing changes nothing, unless a person gave no `rule`.
         """
         columns = (tables.c[name] for name in _COMPARED)
         with self._db.write() as connection:
@@ -215,18 +211,12 @@ class Listings(StorePart):
         return sorted(row.source for row in found)
 
     def listed_at(self) -> dict[str, float]:
-        """Return when each source was listed last, in seconds since 1970 by the store's clock.
-
-        A source that could never be listed is not there.
-        """
+        """Return when sources were listed last, by the store's clock, of those that ever were."""
         found = self._db.read(select(listings.c.source, listings.c.listed_at))
         return {row.source: row.listed_at for row in found}
 
     def in_sight(self, table_ids: Iterable[str]) -> set[str]:
-        """Return those tables that the work list would know if they were still there.
-
-        Their source was listed, and not only in part there, or is no longer configured.
-        """
+        """Return those tables whose source was listed there, or is no longer configured."""
         found = self._db.read(select(listings.c.source, listings.c.unlisted))
         hidden = {row.source: tuple(json.loads(row.unlisted)) for row in found}
         configured = get_json(self._db, _SOURCES)
@@ -242,8 +232,8 @@ class Listings(StorePart):
     def times(self) -> dict[str, ListingTime]:
         """Return how ticks listed each source last.
 
-        A tick has no time for sources that take long, and may be ended from outside while it lists
-        one. What it begins is therefore noted before: the next tick begins with another source.
+        A tick may be ended from outside: what it begins is noted before, and the next begins with
+        another source.
         """
         found = get_json(self._db, _TIMES) or {}
         return {source: ListingTime(**time) for source, time in found.items()}
@@ -252,10 +242,7 @@ class Listings(StorePart):
         put_json(self._db, _TIMES, {source: asdict(time) for source, time in known.items()})
 
     def begin(self, source: str, configured: Collection[str]) -> None:
-        """Note that a source is being listed now; sources that are not configured are forgotten.
-
-        What its last listing took stays known until this one has ended.
-        """
+        """Note that a source is being listed now; sources that are not configured are forgotten."""
         with self._db.write():
             known = {name: time for name, time in self.times().items() if name in configured}
             before = known.get(source)
@@ -272,12 +259,9 @@ class Listings(StorePart):
                 self._keep_times(known)
 
     def mark_changed(self, source: str, subjects: Collection[str], reason: str) -> None:
-        """Save a notice that these have changed; said again, it is as new as the last time.
+        """Save a notice that these have changed, and who says so; said again, it is as new.
 
-        Args:
-            source: The source's name.
-            subjects: Ids of tables, or whatever names them to people; empty: the source itself.
-            reason: Who says so, and why: for people.
+        `subjects` are ids of tables, or what names them to people; empty: the source itself.
         """
         here = notices.c.source == source
         with self._db.write() as connection:
@@ -305,10 +289,7 @@ class Listings(StorePart):
 
 
 def _listed_since(connection: Connection, source: str, began: float | None, now: float) -> bool:
-    """Tell whether a source was listed after `began`: what was seen since may be missing before.
-
-    A listing from the future tells only that a clock was set back.
-    """
+    """Tell whether a source was listed after `began`, by a clock that was not set back since."""
     if began is None:
         return False
     last = connection.execute(select(listings.c.listed_at).where(listings.c.source == source))
@@ -317,11 +298,7 @@ def _listed_since(connection: Connection, source: str, began: float | None, now:
 
 
 def _new_row(source: str, ref: TableRef, now: float) -> dict[str, Any]:
-    """Return the row of a table that nobody knew.
-
-    One whose source does not tell when it was written is taken to be at rest: a database shows
-    what was committed, and a warehouse that is listed for the first time should not wait.
-    """
+    """Return the row of a new table, at rest where its source does not tell when it was written."""
     return {
         "table_id": ref.table_id,
         "source": source,
@@ -372,13 +349,9 @@ def compare(
     unlisted: Sequence[str],
     rule: RemovalRule | None,
 ) -> Compared:
-    """Compare the rows of a source's tables, by id, with a listing of it.
+    """Compare the rows of a source's tables (`_COMPARED`), by id, with a listing of it.
 
-    Args:
-        known: Rows with `state`, `version`, `location`, `held_since`, `format` and `TOLD_COLUMNS`.
-        refs: What the listing showed.
-        unlisted: How the ids begin of tables that it could not show; they stay as they are.
-        rule: How many may be gone at once; None: all that are absent are gone, held ones too.
+    The other arguments are those of `Listings.sync`.
     """
     there = {i: row for i, row in known.items() if row.state != "gone"}
     listed, out_of_sight = {ref.table_id for ref in refs}, tuple(unlisted)
@@ -426,11 +399,7 @@ def _told(ref: TableRef) -> dict[str, Any]:
 
 
 def _is_retold(row: Any, ref: TableRef) -> bool:
-    """Tell whether a listing tells of a table what the stored row does not say, or says otherwise.
-
-    How often a table is queried changes all the time, so it is written down where that is notably
-    more or less.
-    """
+    """Tell whether a listing tells of a table what the row does not, of queries only notably."""
     told = _told(ref)
     before, now = row.queries, told.pop("queries")
     if before is None or now is None:

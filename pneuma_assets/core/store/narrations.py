@@ -1,9 +1,7 @@
 """Narrations kept between runs, so that nothing is asked twice.
 
-The key is (model and prompt version, subject, column): tables with the same schema share what a
-prompt brought that shows nothing else, and a second run asks the model nothing. A table whose
-schema changed keeps the narrations of columns it still has, under whatever name (`renaming`), so
-only a new column, or one of another type, costs a call.
+The key is (model and prompt version, subject, column). A table whose schema changed keeps the
+narrations of columns it still has, under whatever name (`renaming`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -24,9 +22,8 @@ from pneuma_assets.core.store.schema import (
 from pneuma_assets.core.tables import Description, Provenance, Table
 
 KEPT_SHARE = 0.5
-"""Where columns that stayed are fewer than this share, both of those that were there and of those
-that are, it is another table under the same name, and all columns are described anew. A table that
-only gained or only lost columns is the same one."""
+"""Where fewer columns stayed, both of those that were there and of those that are, it is another
+table under the same name, and all columns are described anew."""
 
 _said = table_narrations.c
 _DESCRIBED = select(table_narrations).where(_said.text != "")
@@ -35,11 +32,7 @@ _NOTHING = Description("", Provenance.MODEL, "")
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """Whose answers, and to what.
-
-    `model` names the model, the prompt's version and the length of an answer. Where the prompt
-    shows more than a schema, an answer is `of_table`; else of all tables with that schema.
-    """
+    """Whose answers (model, prompt, length), and whether to a table or to all of a schema."""
 
     model: str
     of_table: bool = False
@@ -58,10 +51,7 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said of a column, empty where it had nothing to say.
-
-    `said_at` is in seconds since 1970 by the store's clock; None where nobody noted it.
-    """
+    """What a model said of a column, empty where it had nothing to say, and when."""
 
     text: str
     said_at: float | None = None
@@ -73,10 +63,7 @@ class NarrationCache(StorePart):
     def answers(
         self, keys: Sequence[AnswerKey], tables: Sequence[Table]
     ) -> dict[str, dict[int, Answer]]:
-        """Return what was said of these tables, and when, by table id and column position.
-
-        The rest is to be asked. What was said under the first of the keys goes first.
-        """
+        """Return what was said of these tables, under the first keys first, by id and position."""
         found: dict[str, dict[int, Answer]] = {table.table_id: {} for table in tables}
         n = narrations.c
         for key in reversed(keys):
@@ -93,10 +80,7 @@ class NarrationCache(StorePart):
         return found
 
     def carry_over(self, key: AnswerKey, tables: Sequence[Table]) -> None:
-        """Let the columns tables still have keep what was said of them under their new schemas.
-
-        Be it shown or not, and nothing where the model had nothing to say.
-        """
+        """Let the columns tables still have keep what was said of them under their new schemas."""
         ids = [table.table_id for table in tables]
         before = self._db.grouped(select(table_narrations), _said.table_id, ids)
         known, rows = self.answers([key], tables), []
@@ -131,13 +115,10 @@ class NarrationCache(StorePart):
         key: AnswerKey | None,
         narrated: Iterable[tuple[Table, Mapping[int, Description], Mapping[int, Answer]]],
     ) -> None:
-        """Keep what is said of the columns of tables, for their next schema and for people.
+        """Keep what is shown of the columns of tables, and what the model said of them.
 
-        Of each table comes what is shown of its columns, and what the model said of them, which
-        need not be fit to be shown. Where a model is asked (`key`), columns of which nothing is
-        said are kept, too: which share of a schema another one has is counted over all.
-
-        A column whose name is too long for the database is asked about again when others change.
+        Where a model is asked (`key`), columns of which nothing is said are kept, too: which share
+        of a schema another one has is counted over all. So are none of too long a name.
         """
         narrated = list(narrated)
         model = "" if key is None else key.model
@@ -189,7 +170,6 @@ def _description_of(row: Row[Any]) -> Description:
 
 
 def _shown(one: Description, answer: Answer | None) -> dict[str, object]:
-    """Return what is shown of a column, and what a model said of it."""
     return {
         "text": one.text,
         "provenance": str(one.provenance),

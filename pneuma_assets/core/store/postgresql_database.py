@@ -192,7 +192,6 @@ def is_made(at: PostgreSQL) -> bool:
 
 
 def _engine_of(at: PostgreSQL, reads_within_s: float | None) -> Engine:
-    """Return what connects to the server; reaches nothing by itself."""
     patience_s = BUSY_TIMEOUT_S if reads_within_s is None else reads_within_s
     settings = {
         "search_path": at.schema,

@@ -3,7 +3,7 @@
 import json
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Row, or_, select
@@ -14,8 +14,8 @@ from pneuma_assets.core.relations.fingerprints import Fingerprint, unpacked
 from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.key_values import get, put
 from pneuma_assets.core.store.schema import drawn, evidence, fingerprints, tables, upsert
-from pneuma_assets.core.store.tables import SEARCHABLE, activity_of, activity_text, update_each
-from pneuma_assets.core.tables import Activity, Column, TableTerms
+from pneuma_assets.core.store.tables import SEARCHABLE, update_each
+from pneuma_assets.core.tables import Column, TableTerms
 
 _GONE = (
     select(drawn)
@@ -41,14 +41,8 @@ class SampleSnapshot:
     columns: tuple[Column, ...]
     sketch: TableSketch | None = None
     """A sample of all its rows; None where not all were read."""
-    activity: Activity | None = None
-    """What its engine had counted; None where nothing tells what has happened since."""
-    seen: Activity | None = None
-    """What its engine had counted when the table was last read."""
     change: Change | None = None
     """How many of its rows had changed then; None where its columns had, or nothing was known."""
-    former_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What columns were called before, by their names, the last one first."""
 
 
 class Profiles(StorePart):
@@ -91,12 +85,6 @@ class Profiles(StorePart):
         found = self._db.read_by(measured, drawn.c.table_id, table_ids)
         read = ((row.table_id, _change_of(row)) for row in found)
         return {table_id: change for table_id, change in read if change is not None}
-
-    def former_names(self, table_ids: Iterable[str]) -> dict[str, Mapping[str, tuple[str, ...]]]:
-        """Return what columns of tables were called before, the last name first."""
-        names = select(drawn.c.table_id, drawn.c.former_names)
-        found = self._db.read_by(names, drawn.c.table_id, table_ids)
-        return {row.table_id: _names_of(row) for row in found}
 
     def save_snapshots(self, snapshots: Mapping[str, SampleSnapshot]) -> None:
         """Let each of these tables be measured from this."""
@@ -156,12 +144,9 @@ def _unpacked(data: bytes) -> TableTerms:
 def _snapshot_row(one: SampleSnapshot) -> dict[str, Any]:
     return {
         "columns": json.dumps([(c.name, c.type, c.identity) for c in one.columns]),
-        "sketch": None if one.sketch is None else zlib.compress(one.sketch.to_bytes()),
-        "activity": activity_text(one.activity),
-        "seen": activity_text(one.seen),
+        "sketch": None if one.sketch is None else zlib.compress(one.sketch.to_json()),
         "changed_share": None if one.change is None else one.change.share,
         "measured_by": None if one.change is None else str(one.change.measured_by),
-        "former_names": json.dumps(dict(one.former_names)) if one.former_names else None,
     }
 
 
@@ -170,13 +155,8 @@ def _snapshot_of(row: Row[Any]) -> SampleSnapshot:
     return SampleSnapshot(
         tuple(Column(name, kind, identity=identity) for name, kind, identity in columns),
         None if row.sketch is None else _sketch_of(row.sketch),
-        *(activity_of(row.activity), activity_of(row.seen), _change_of(row), _names_of(row)),
+        _change_of(row),
     )
-
-
-def _names_of(row: Row[Any]) -> Mapping[str, tuple[str, ...]]:
-    found = json.loads(row.former_names or "{}")
-    return {name: tuple(before) for name, before in found.items()}
 
 
 def _change_of(row: Row[Any]) -> Change | None:
@@ -187,6 +167,6 @@ def _change_of(row: Row[Any]) -> Change | None:
 
 def _sketch_of(packed: bytes) -> TableSketch | None:
     try:
-        return TableSketch.from_bytes(zlib.decompressobj().decompress(packed, MOST_BYTES))
+        return TableSketch.from_json(zlib.decompressobj().decompress(packed, MOST_BYTES))
     except (zlib.error, SketchError):
         return None

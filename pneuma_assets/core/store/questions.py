@@ -47,7 +47,7 @@ class MinedQuestion:
     Attributes:
         question_id: Names it in measurements, and says nothing about it.
         kind: What it was made of: `name`, `columns`, `value` or `context`.
-        table_id: The table that answers it.
+        table_id: The table.
         question: The text.
         made: How, and what a table must have to answer it.
         version: The state of the table that it was made of.
@@ -67,14 +67,13 @@ class Measurement:
 
     Attributes:
         number: Counts measurements, from 1.
-        measured_at: When, in seconds since 1970, by the store's clock.
+        measured_at: When, by the store's clock.
         key: Names the models and options that were in force.
         figures: Means over the questions.
-        places: Of each question by its id the place of its table, from 1; None if not found.
+        places: By question the place of its table, from 1; None if not found.
         accepted: Whether people began to compare with this one, not with those before it.
-        newer: Of questions, for each table that stood before the right one (any, where that was not
-            found) and was not there at the first measurement, the number of the first at which it
-            was.
+        newer: By question, for each table before the right one that was not there at the first
+            measurement, the number of the first at which it was.
     """
 
     number: int
@@ -105,11 +104,8 @@ class Questions(StorePart):
     def replace(self, questions: Sequence[MinedQuestion], seen: Mapping[str, float]) -> None:
         """Make these the questions, as one act; the history stays.
 
-        Args:
-            questions: The new ones.
-            seen: What `seen` gave before anything was read of their tables. Those about a table
-                that was indexed again or forgotten since are left out: a rule may have hidden
-                meanwhile what they were made of.
+        Those about tables that were indexed again or forgotten since `seen` was asked, before they
+        were read, are left out: a rule may have hidden what they were made of.
         """
         with self._db.write() as connection:
             connection.execute(delete(mined_questions))
@@ -149,10 +145,9 @@ class Questions(StorePart):
         return [_measurement_of(row) for row in self._db.read(_MEASUREMENTS)]
 
     def arrivals(self, table_ids: Collection[str]) -> dict[str, int]:
-        """Return of tables the number of the first measurement at which they were there.
+        """Return of tables the number of the first measurement at which they were there; 0: always.
 
-        Those that are new here are there from the next one on, and others are forgotten. Before
-        anything was measured, and where nobody noted it, all were there from the beginning: 0.
+        New ones are there from the next one on, and others are forgotten.
         """
         tags = {table_id: content_hash(table_id)[:_TAG] for table_id in table_ids}
         with self._db.write() as connection:
@@ -192,11 +187,7 @@ class Questions(StorePart):
         return Measurement(number, now, key, dict(figures), dict(places), newer=newer)
 
     def accept(self) -> bool:
-        """Let later measurements be compared with the newest one, and with none before it.
-
-        Returns:
-            Whether there is one.
-        """
+        """Let later measurements be compared with the newest one alone; False: there is none."""
         newest = update(measurements).where(measurements.c.number == _NEWEST)
         with self._db.write() as connection:
             return connection.execute(newest.values(accepted=1)).rowcount > 0

@@ -1,9 +1,9 @@
 """The work list: which tables wait, which run works on which, what came of it.
 
 A table waits when its version differs from the one that was indexed. A run claims tables and moves
-them on from stage to stage until they are searchable. What a run that is no more had claimed is
-released, and whoever takes it goes on where that run stopped, unless the table changed meanwhile.
-Nothing is written for a run that no longer holds the table.
+them on from stage to stage until they are searchable. Whoever takes what a dead run had claimed
+goes on where that stopped, unless the table changed. Nothing is written for a run that no longer
+holds the table.
 
 A person who asks for a run wants everything now. What a sensor asks for can wait (`quiet_s`): a
 file that is half written would be read in vain, and a table that failed will likely fail again.
@@ -202,9 +202,8 @@ class Queue:
     def mark_for_embedding(self, run_id: str, table_ids: Iterable[str]) -> None:
         """Let tables be embedded and indexed again of which a text changed, and nothing else.
 
-        They are not read again, and keep the rows that the index has of them: see
-        `Tables.unchanged`. One that another run holds begins anew when that lets go of it: it may
-        be past the texts.
+        They are not read again (`Tables.unchanged`), but those that another run holds: it may be
+        past the texts.
         """
         table_ids = list(table_ids)
         mine = tables.c.claimed_by == run_id
@@ -219,10 +218,7 @@ class Queue:
             update_rows(connection, table_ids, left, **again)
 
     def mark_for_description(self, run_id: str, table_ids: Iterable[str]) -> None:
-        """Let tables be read again whose columns somebody else describes otherwise.
-
-        Those that the run has yet to describe are described by it.
-        """
+        """Let tables be read again whose columns are described otherwise, unless the run is to."""
         read = tables.c.stage.in_([str(Stage.PROFILED), str(Stage.SAMPLED)])
         yet = and_(tables.c.claimed_by == run_id, read)
         with self._db.write() as connection:
@@ -273,10 +269,9 @@ class Queue:
         return QueueCounts(**row._mapping)
 
     def release_claims(self, run_id: str) -> int:
-        """Give up the claims of runs that no longer live; returns how many tables they held.
+        """Give up the claims of runs that died, but for `run_id`; returns of how many tables.
 
-        A table that was being read when its run died may have killed it, and is charged. The
-        claims of `run_id`, who asks, stay.
+        A table that was being read when its run died may have killed it, and is charged.
         """
         deadly = select(schema.runs.c.reading).where(schema.runs.c.run_id == tables.c.claimed_by)
         with self._db.write() as connection:
@@ -307,9 +302,9 @@ class Queue:
             run_id: The run.
             limit: The most tables to take.
             max_attempts: How often a table may fail.
-            sources: Their names.
+            sources: Whose tables.
             quiet_s: For how many seconds a changed table must not have been written; failed ones
-                wait, too, longer after each attempt. None: a person wants everything now.
+                wait longer after each attempt. None: a person wants everything now.
         """
         ready = and_(PENDING, _at_rest(self._db.clock, quiet_s))
         waiting = or_(ready, _tried_again(self._db.clock, max_attempts, quiet_s))
@@ -336,10 +331,7 @@ class Queue:
             return int(connection.execute(held).scalar_one())
 
     def take(self, run_id: str, ready: Stage) -> list[WorkItem]:
-        """Return what this run holds at a stage, and all else that waits there and nobody holds.
-
-        So a stage goes on with what another run has left, or what was never meant to go further.
-        """
+        """Return what this run holds at a stage, and what waits there since another run left it."""
         left = and_(FREE, PENDING, AT_HAND, tables.c.stage == str(ready), _UNCHANGED)
         with self._db.write() as connection:
             self.release_claims(run_id)
@@ -356,8 +348,7 @@ class Queue:
     def holding(self, run_id: str, table_ids: Iterable[str]) -> Iterator[set[str]]:
         """Give those of these tables that this run still holds, for one transaction.
 
-        What is written inside the `with` block of a stage's results is so written for nobody
-        else, and as one act with the table's new stage.
+        A stage's results are written in it, as one act with the table's new stage.
         """
         held = select(tables.c.table_id).where(tables.c.claimed_by == run_id)
         with self._db.write():
@@ -399,8 +390,8 @@ class Queue:
     def fail(self, problem: Problem, run_id: str | None = None) -> bool:
         """Record why a table could not be worked on and let it go; older blocks stay searchable.
 
-        Of one that is held or gone meanwhile the cause is known: it is let go as it was. Nothing is
-        written where another run than `run_id` has the table now. Returns whether it was written.
+        Nothing is written where it is held or gone meanwhile, which is known, or another run than
+        `run_id` has it now. Returns whether it was written.
         """
         table_id = problem.subject
         row = {**asdict(problem), "source": source_of(table_id)}
@@ -425,8 +416,7 @@ class Queue:
     def mark_unannounced(self, run_id: str, table_ids: Iterable[str]) -> None:
         """Note before the index is written that people are to be told of these tables.
 
-        They count as indexed otherwise until `finish`, so that a run that is killed between leaves
-        it to the next one to tell of them.
+        Of a run that is killed before `finish`, the next one tells.
         """
         with self._db.write() as connection:
             mine = tables.c.claimed_by == run_id
@@ -435,9 +425,8 @@ class Queue:
     def finish(self, run_id: str, finished: Iterable[Finished]) -> list[str]:
         """Record that tables are searchable as they were when claimed, and let them go.
 
-        A table whose version moved on meanwhile waits again; one that is gone stays gone. Returns
-        those that this run no longer held: somebody else may have written something newer before
-        or after, so they begin anew.
+        One whose version moved on waits again. Returns those that this run no longer held, which
+        begin anew: somebody else may have written something newer.
         """
         rows = {
             one.table_id: {"indexed_schema_hash": one.schema_hash, "block_count": one.blocks}
@@ -470,7 +459,6 @@ _UNCHANGED = tables.c.version == tables.c.claimed_version
 
 
 def _solve(connection: Connection, table_ids: Iterable[str]) -> None:
-    """Remove the problems that kept tables from being indexed."""
     hindered = problems.c.stage.not_in(_STILL_TRUE)
     delete_by(connection, problems.c.subject, sorted(table_ids), hindered)
 

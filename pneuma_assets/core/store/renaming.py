@@ -95,7 +95,6 @@ def move_tables(connection: Connection, names: Mapping[str, str]) -> None:
 
 
 def _move_said(connection: Connection, names: Mapping[str, str]) -> None:
-    """Let what people and models said of tables be said of others, by the ids of the former."""
     for table in _SAID:
         _move(connection, table, names)
     move_verdicts(connection, names)

@@ -66,7 +66,6 @@ def _is_whole(path: Path) -> bool:
 
 
 def _make(fresh: Path, backup: Path) -> int:
-    """Make a sound file of the backup, if there is one; returns how much people said."""
     if backup.exists():
         shutil.copy2(backup, fresh)
     try:

@@ -1,9 +1,8 @@
 """Indexing runs: who is alive, what each stage of a run did, and who may ask for the next one.
 
-Each process of a run holds a lease, a row that it renews for as long as it lives. A run none of
-whose leases is in force is dead, and its claims belong to nobody. On the machine that holds the
-lease a dead process is seen at once; from elsewhere only the end of the lease tells, by the
-database's clock, so that no two machines need agree on the time.
+Each process of a run renews a lease for as long as it lives. A run none of whose leases is in force
+is dead, and its claims belong to nobody. On its own machine a dead process is seen at once; from
+elsewhere only the end of the lease tells, by the database's clock.
 """
 
 import json
@@ -62,8 +61,7 @@ class Runs(StorePart):
     def alive(self, run_id: str) -> Iterator[None]:
         """Count as a process of the run inside the `with` block; a run may have several at once.
 
-        Its end, however it comes about, is an end in order: only a process that is killed leaves
-        a run that is dead. Between the steps of a run that has a process for each, it is neither.
+        Only a process that is killed leaves a run that is dead.
         """
         lease = {
             "process": uuid.uuid4().hex,
@@ -118,10 +116,7 @@ class Runs(StorePart):
         return {row.run_id for row in self._leases() if _lives(row)}
 
     def _end_dead(self) -> None:
-        """Forget the leases of processes that are no more, which nobody else ends.
-
-        One of another machine that was only silent for long takes its lease again.
-        """
+        """Forget the leases of dead processes; one that was only silent takes its own again."""
         dead = [row.process for row in self._leases() if not _lives(row)]
         with self._db.write() as connection:
             delete_by(connection, leases.c.process, dead)
@@ -167,14 +162,12 @@ class Runs(StorePart):
     def lock_request(self, who: str, began: float, newest_run: float | None) -> bool:
         """Tell whether `who` may ask for a run; from now on nobody else may, until it is there.
 
-        Dagster keeps a sensor from asking twice, not two of them: those of two code locations or
-        daemons, or a sensor and a schedule.
+        Dagster keeps a sensor from asking twice, not two of them, nor a sensor and a schedule.
 
         Args:
             who: Tells those apart that ask.
-            began: When it began to look for work, by the store's clock: whatever somebody else has
-                asked for since is that work.
-            newest_run: When the newest run was made, in seconds since 1970; None: there is none.
+            began: When it began to look for work; what others asked for since is that work.
+            newest_run: When the newest run was made; None: there is none.
         """
         with self._db.write():
             now = self._db.now()
@@ -188,10 +181,7 @@ class Runs(StorePart):
 
 
 def _lives(lease: Row[Any]) -> bool:
-    """Tell whether a lease is in force; here the process itself is the better witness.
-
-    Where the clock was set since, a process may seem to have begun at another time than it did.
-    """
+    """Tell whether a lease is in force; here the process itself is the better witness."""
     if lease.process in _ENDED:
         return False
     seen = lives_here(lease.pid, lease.born_at) if lease.machine == this_machine() else None

@@ -88,7 +88,6 @@ def _text(name: str, **more: Any) -> Column[Any]:
 
 
 def _maybe(name: str) -> Column[Any]:
-    """Return a column of texts, some of them absent."""
     return Column(name, CleanText())
 
 
@@ -115,7 +114,7 @@ tables = _table(
     _text("comment", server_default=""),
     _text("notes", server_default="[]"),
     *(_count(name) for name in ("attempts", "deaths")),
-    *map(_maybe, ("identity", "activity", "readers", "told_readers", "relations", "columns")),
+    *map(_maybe, ("identity", "readers", "told_readers", "relations", "columns")),
     *map(_maybe, ("claimed_by", "claimed_version", "indexed_version", "indexed_schema_hash")),
     *map(_maybe, ("sampled_rows", "copy_of", "family", "renamed_to")),
     *(Column(name, Integer) for name in ("column_count", "block_count")),
@@ -199,8 +198,7 @@ leases = _table(
 drawn = _table(
     "drawn",
     *(_key("table_id"), _text("columns"), Column("sketch", LargeBinary)),
-    *(_maybe("activity"), _maybe("seen"), Column("changed_share", Real), _maybe("measured_by")),
-    _maybe("former_names"),
+    *(Column("changed_share", Real), _maybe("measured_by")),
     rowid=True,
 )
 """What tables were like when all their sampled rows were drawn."""
@@ -375,7 +373,6 @@ def insert_new(connection: Connection, table: Table, rows: Iterable[Mapping[str,
 
 @cache
 def _insert(dialect: str, table: Table, replaced: frozenset[str]) -> Insert:
-    """Return the statement that puts these columns' values into a row that is there."""
     insert = (postgresql if dialect == "postgresql" else sqlite).insert(table)
     key = list(table.primary_key)
     given = {

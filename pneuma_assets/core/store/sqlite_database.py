@@ -153,7 +153,6 @@ class SqliteFile(Database):
             raise self._described(error) from error
 
     def _described(self, error: sqlite3.Error) -> StateError:
-        """Return what an error of SQLite's means, and what to do."""
         kind = code_of(error) & 0xFF
         remedy = remedy_of(error, self.path)
         suspect = kind in _SUSPECT
@@ -270,7 +269,6 @@ def raw_of(connection: Connection) -> sqlite3.Connection:
 
 
 def _check(connection: Connection, how: str) -> None:
-    """Raise SQLite's error of damage where its own check finds any."""
     (verdict,) = raw_of(connection).execute(f"PRAGMA {how}(1)").fetchone()
     if verdict != "ok":
         raise sqlite3.DatabaseError(" ".join(str(verdict).split()))

@@ -102,8 +102,7 @@ class Store(Closing):
 
         Args:
             tables: Ids of known tables, by source.
-            others: What else has changed, by source: names that no known table has, or nothing for
-                a source of which nobody knows what.
+            others: Other names, by source; none of a source of which nobody knows what changed.
             reason: Who says so, and why: for people.
         """
         with self._db.write():
@@ -136,13 +135,9 @@ class Store(Closing):
         return self._take_back(table_id, lambda: self.documents.remove_user_context(table_id, name))
 
     def correct(self, table_id: str, column: str | None, text: str, author: str) -> None:
-        """Save what a person says of a table or column; indexed by the next run.
+        """Save what a person says of a table (`column` is None) or column; the next run indexes it.
 
-        Args:
-            table_id: The table, which need not be there.
-            column: The column's name; None: the table itself.
-            text: One line; empty rejects what machines and documents say.
-            author: Who says it.
+        The table need not be there; an empty text rejects what machines and documents say.
         """
         self._check_names(table_id, column or "")
         with self._db.write():
@@ -189,11 +184,11 @@ class Store(Closing):
 
         Args:
             run_id: Whose claims are not disturbed.
-            said: What each origin says now.
-            gone: Origins that say nothing any more.
+            said: What each origin says now; those of `gone` say nothing any more.
+            gone: Their names.
             texts: Makes the documents about the lineage of tables, once the edges are there.
-            unchanged: Origins that say what they said; who may see their tables may be others.
-            also: Tables whose texts may be others, whoever told of their lineage.
+            unchanged: Other origins; who may see their tables may have changed.
+            also: Other tables whose texts may have.
         """
         with self._db.write():
             touched = self.edges.replace(said, gone)
@@ -224,15 +219,10 @@ class Store(Closing):
 
 
 def open_store(config: StateConfig, file: Path, environ: Mapping[str, str]) -> Store:
-    """Open what the project remembers, and create it where there is none.
-
-    Args:
-        config: Where it is.
-        file: The state file, for a state that is on no server.
-        environ: Holds the password of a server.
+    """Open what the project remembers, in a file or where `config` says; make it if need be.
 
     Raises:
-        ConfigError: The password's variable is not set.
+        ConfigError: The variable of a server's password is not set.
         StateError: It cannot be opened.
     """
     return Store(server_of(config, environ) or file)

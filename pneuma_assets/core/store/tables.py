@@ -29,12 +29,12 @@ from sqlalchemy import (
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database, StorePart
 from pneuma_assets.core.store.schema import AT_ONCE, problems, tables
-from pneuma_assets.core.tables import Activity, Column, Definition, ForeignKey, Table, TableRef
+from pneuma_assets.core.tables import Column, Definition, ForeignKey, Table, TableRef
 
 REMEMBERED_S = 3600.0
 """How long a table that left is remembered at most while new ones of its source were not read."""
 
-TOLD_COLUMNS = ("updated_at", "identity", "activity", "readers", "queries")
+TOLD_COLUMNS = ("updated_at", "identity", "readers", "queries")
 """What a listing tells of a table that does not make it another one."""
 
 PENDING = tables.c.state == "pending"
@@ -248,19 +248,6 @@ class Tables(StorePart):
         return _record_of(found[0]) if found else None
 
 
-_ACTIVITY = TypeAdapter(Activity)
-
-
-def activity_text(activity: Activity | None) -> str | None:
-    """Return what an engine counted, as the store keeps it."""
-    return None if activity is None else _ACTIVITY.dump_json(activity).decode()
-
-
-def activity_of(kept: str | None) -> Activity | None:
-    """Return what an engine counted; None where it does not count."""
-    return None if kept is None else _ACTIVITY.validate_json(kept)
-
-
 def readers_of(kept: str | None) -> tuple[str, ...] | None:
     """Return who may read a table; None: everybody."""
     return None if kept is None else tuple(json.loads(kept))
@@ -275,7 +262,6 @@ def listed_columns(ref: TableRef) -> dict[str, Any]:
         "context_locations": json.dumps(ref.context_locations),
         "updated_at": ref.updated_at,
         "identity": ref.identity,
-        "activity": activity_text(ref.activity),
         "readers": None if ref.readers is None else json.dumps(ref.readers),
         "queries": ref.queries,
     }
@@ -286,8 +272,7 @@ def ref_of(row: Row[Any]) -> TableRef:
     return TableRef(
         *(row.table_id, row.source, row.location, row.format, row.version),
         tuple(json.loads(row.context_locations)),
-        *(row.updated_at, row.identity, activity_of(row.activity), readers_of(row.readers)),
-        row.queries,
+        *(row.updated_at, row.identity, readers_of(row.readers), row.queries),
     )
 
 

@@ -1,9 +1,7 @@
 """What people said, in a file of JSON Lines beside the state file: a copy that outlives it.
 
-Everything else that a state holds is read or asked again; this nobody would say twice. What is new
-is appended; with any other change the file is written anew as one act, so what is withdrawn leaves
-it, too. A line is a row of a table, which `said` names. A state on a server has none: its database
-is backed up there.
+A line is a row of a table, which `said` names. What is new is appended; with any other change the
+file is written anew as one act, so what is withdrawn leaves it, too.
 """
 
 import json
@@ -36,15 +34,11 @@ FILE_NAME = "said.jsonl"
 SAID = (user_contexts, corrections, join_verdicts, answers, knowledge)
 _TABLES = {table.name: table for table in SAID}
 _MARK = "said.jsonl"
-"""Under which the database knows the file as its last transaction left it: a process that is killed
-between both leaves another one."""
+"""Under which the database knows the file as its last transaction left it, if it was not killed."""
 
 
 def watch(connection: sqlite3.Connection, notice: Callable[..., None]) -> None:
-    """Have each change of what people said told to a function, inside its transaction.
-
-    It is given the name of the table and, of a row that is new, the values.
-    """
+    """Tell a function each change of what people said: its table and, of a new row, the values."""
     connection.create_function("said", -1, notice)
     for name, table in _TABLES.items():
         values = "".join(f', new."{column.name}"' for column in table.columns)
@@ -56,15 +50,9 @@ def watch(connection: sqlite3.Connection, notice: Callable[..., None]) -> None:
 
 
 def keep(connection: Connection, path: Path, changes: Sequence[tuple[str, Sequence[Any]]]) -> None:
-    """Make the file say what the tables do, inside the transaction that changed them.
+    """Make the file say what the tables do, in the transaction of the `changes` that `watch` told.
 
-    Args:
-        connection: In that transaction.
-        path: The file.
-        changes: As `watch` tells them.
-
-    Raises:
-        StateError: It cannot be written.
+    Raises `StateError` where it cannot be written.
     """
     left = connection.execute(select(meta.c.value).where(meta.c.key == _MARK)).scalar()
     if all(row for _, row in changes) and left == _mark_of(path):
@@ -92,11 +80,7 @@ def _lines(rows: Iterable[tuple[str, Sequence[Any]]]) -> bytes:
 
 
 def write_journal(connection: Connection, path: Path) -> None:
-    """Write the file anew.
-
-    Raises:
-        StateError: It cannot be written.
-    """
+    """Write the file anew; raises `StateError`."""
     rows = (
         (name, row)
         for name, table in _TABLES.items()
@@ -107,11 +91,7 @@ def write_journal(connection: Connection, path: Path) -> None:
 
 
 def replace_file(path: Path, fresh: Path, contents: bytes, what: str) -> None:
-    """Write a fresh file, then put it in the place of one that readers see as it was until then.
-
-    Raises:
-        StateError: It cannot be written, which is told of `what`.
-    """
+    """Write a fresh file, then put it in the place of another; raises `StateError` of `what`."""
     with _told(path, what):
         try:
             with fresh.open("wb") as file:
@@ -137,11 +117,7 @@ def _told(path: Path, what: str) -> Iterator[None]:
 def replay(connection: Connection, path: Path) -> int:
     """Make the tables say what the file does; returns how much that is, 0 without a file.
 
-    Lines that are cut off or changed are left out: the file is kept under another name then, and
-    a warning names it.
-
-    Raises:
-        StateError: The file cannot be read.
+    Damaged lines are left out, and a warning names a copy of the file. Raises `StateError`.
     """
     try:
         lines = path.read_bytes().splitlines()

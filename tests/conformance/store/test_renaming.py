@@ -11,7 +11,6 @@ from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.profiles import SampleSnapshot
 from pneuma_assets.core.store.queue import Finished, Sampled, Stage
 from pneuma_assets.core.tables import (
-    Activity,
     Column,
     Description,
     Document,
@@ -255,19 +254,11 @@ def test_a_table_that_left_is_not_remembered_for_long_nor_for_another_source(
 
 
 def test_what_a_table_was_drawn_from_is_kept(store):
-    counted = Activity(1, 2, 3)
-    change, names = Change(0.25, Measure.SKETCH), {"a": ("b", "c")}
-    known = SampleSnapshot(COLUMNS, SKETCH, counted, Activity(4, 5, 6), change, names)
+    known = SampleSnapshot(COLUMNS, SKETCH, Change(0.25, Measure.SKETCH))
     store.profiles.save_snapshots({"lake/a": known, "lake/b": SampleSnapshot(COLUMNS)})
     assert store.profiles.snapshots(["lake/a"]).get("lake/a") == known
     assert store.profiles.snapshots(["lake/b"]).get("lake/b") == SampleSnapshot(COLUMNS)
     assert store.profiles.snapshots(["lake/c"]).get("lake/c") is None
-    assert store.profiles.former_names(["lake/a"]).get("lake/a", {}) == names
-    assert (
-        store.profiles.former_names(["lake/b"]).get("lake/b", {})
-        == store.profiles.former_names(["lake/c"]).get("lake/c", {})
-        == {}
-    )
     assert store.profiles.changes(["lake/a", "lake/b", "lake/c"]) == {"lake/a": known.change}
     store.profiles.save_snapshots({"lake/a": SampleSnapshot(())})
     assert store.profiles.snapshots(["lake/a"]).get("lake/a") == SampleSnapshot(())

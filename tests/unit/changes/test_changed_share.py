@@ -14,10 +14,8 @@ from pneuma_assets.core.changes.changed_share import (
     Measure,
     measured,
     shared_share,
-    writes,
 )
 from pneuma_assets.core.changes.sketch import ROWS_KEPT
-from pneuma_assets.core.tables import Activity
 from tests.unit.changes.test_sketch import sketched, spread
 
 FEW = st.lists(st.integers(0, 20), max_size=60)
@@ -77,27 +75,7 @@ def test_a_table_that_got_or_lost_all_rows():
     assert by_sketch([], []).share == 0.0
 
 
-def test_what_the_engine_counted_goes_first():
-    before = Extent(100, Activity(5, 5, 5), sketched(range(100)))
-    now = Extent(100, Activity(10, 8, 10), sketched(range(50, 150)))
-    assert measured(before, now) == Change(0.13, Measure.COUNTERS)
-
-
-@pytest.mark.parametrize("now", [(4, 9, 9), (9, 4, 9), (9, 9, 4)])
-def test_an_engine_that_counts_anew_is_not_believed(now):
-    before = Extent(100, Activity(5, 5, 5), sketched(range(100)))
-    assert writes(Activity(5, 5, 5), Activity(*now)) is None
-    after = Extent(100, Activity(*now), sketched(range(50, 150)))
-    assert measured(before, after) == Change(0.5, Measure.SKETCH)
-
-
-def test_what_no_engine_counts_is_seen_by_the_number_of_rows():
-    """PostgreSQL counts no row that TRUNCATE takes."""
-    quiet = Activity(5, 5, 5)
-    assert measured(Extent(100, quiet), Extent(0, quiet)) == Change(1.0, Measure.COUNTERS)
-
-
-def test_without_either_the_number_of_rows_is_left():
+def test_without_a_sketch_the_number_of_rows_is_left():
     assert measured(Extent(100), Extent(121)) == Change(0.21, Measure.ROWS)
-    one_end = Extent(100, Activity(0, 0, 0), sketched([]))
+    one_end = Extent(100, sketched([]))
     assert measured(one_end, Extent(80)) == Change(0.2, Measure.ROWS)

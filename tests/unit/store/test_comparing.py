@@ -23,7 +23,6 @@ class Row:
     format: str = "csv"
     updated_at: float | None = None
     identity: str | None = None
-    activity: str | None = None
     readers: str | None = None
     queries: float | None = None
 

@@ -7,7 +7,7 @@ import pytest
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished, Stage
-from pneuma_assets.core.tables import MOST_JOINS, Activity, TableFacts, TableRef
+from pneuma_assets.core.tables import MOST_JOINS, TableFacts, TableRef
 
 OPEN = TableRef("w/open", "w", "public.open", "table", "1")
 OURS = TableRef("w/ours", "w", "public.ours", "table", "1", updated_at=5.5, readers=("w/b", "ana"))
@@ -66,7 +66,7 @@ def test_what_the_index_was_told_is_compared_with_the_readers_alone(store):
 
 
 def test_what_is_told_of_an_unchanged_table_is_kept_and_lets_nothing_wait(store):
-    told = replace(OURS, identity="17", activity=Activity(1, 2, 3), readers=("w/c",), queries=2.0)
+    told = replace(OURS, identity="17", readers=("w/c",), queries=2.0)
     found = store.listings.sync("w", [OPEN, told])
     assert (found.unchanged, found.changed) == (2, 0)
     assert store.queue.waiting(["w"]) == 0

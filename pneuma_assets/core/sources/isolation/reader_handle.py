@@ -41,7 +41,6 @@ from pneuma_assets.core.errors import (
 from pneuma_assets.core.sources.base import Contexts, Listing, SampledRow, StatementRows
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import (
-    Activity,
     Column,
     ColumnProfile,
     Definition,
@@ -74,7 +73,7 @@ _ERRORS = (SourceError, AccessRefusedError, SqlFailedError, SqlStoppedError)
 _RETURNED = {
     (kind.__module__, kind.__qualname__): kind
     for kind in (
-        *(Activity, Column, Contexts, Definition, TableTerms, ForeignKey, CollectedTerms, Glossary),
+        *(Column, Contexts, Definition, TableTerms, ForeignKey, CollectedTerms, Glossary),
         *(
             ColumnProfile,
             Listing,

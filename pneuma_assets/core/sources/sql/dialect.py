@@ -13,7 +13,7 @@ from sqlalchemy.sql.functions import Function
 from pneuma_assets.core.errors import SqlFailedError
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
 from pneuma_assets.core.sources.sql.engines import SqlBounds, SqlEngine, Wanted
-from pneuma_assets.core.tables import Activity, Column, Definition, ForeignKey, content_hash
+from pneuma_assets.core.tables import Column, Definition, ForeignKey, content_hash
 
 CELL_CHARACTERS = 1000
 """A cell is cut here: nobody reads more, and the memory of rows is bounded."""
@@ -60,7 +60,6 @@ class CatalogTable:
     rows: int | None = None
     size: int | None = None
     identity: str | None = None
-    activity: Activity | None = None
     readers: tuple[str, ...] | None = None
     queries: float | None = None
     updated_at: float | None = None

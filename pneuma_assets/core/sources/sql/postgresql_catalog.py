@@ -31,7 +31,7 @@ from pneuma_assets.core.sources.sql.dialect import (
     CatalogTable,
 )
 from pneuma_assets.core.sources.sql.engines import Wanted
-from pneuma_assets.core.tables import Activity, Column, Definition, ForeignKey
+from pneuma_assets.core.tables import Column, Definition, ForeignKey
 from pneuma_assets.core.text.safe import well_formed
 
 _KINDS = {
@@ -258,7 +258,6 @@ def _table(database: str, here: str, row: Any) -> CatalogTable:
         rows=row.rows,
         size=row.size if own else None,
         identity=row.oid,
-        activity=Activity(row.inserted or 0, row.updated or 0, row.deleted or 0) if own else None,
         readers=_readers(row.readers),
         queries=float(row.scans or 0) if own else None,
         readable=bool(row.readable),

@@ -275,7 +275,6 @@ class SqlSource(Source):
             *(table_id, self.name, self._locate(table_id), table.kind, table.version),
             updated_at=table.updated_at,
             identity=table.identity,
-            activity=table.activity,
             readers=table.readers,
             queries=table.queries,
         )
