@@ -1,20 +1,14 @@
-"""Needs whose answers are computed: their states, people made of rules or played, recordings."""
+"""Needs whose answers are computed: their states, people made of rules or played."""
 
-import json
-import re
 from pathlib import Path
 
 import pytest
-from vcr.errors import CannotOverwriteExistingCassetteException
 
-from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.seek.state import read_state
 from pneuma_bench.experiments.seek import deploy
-from pneuma_bench.seek.kramabench import files_of, read_tasks
 from pneuma_bench.seek.levels import ASKER, MOST_TURNS, replayed, talked
 from pneuma_bench.seek.needs import MOST_OF_WAREHOUSE, Need, chosen, read_needs, same
-from pneuma_bench.seek.recorded import recorded
 from pneuma_bench.seek.simulated import pasted, simulated
 from tests.support import seek_lake
 from tests.support.scripted_model import act, say, scripted_model
@@ -53,11 +47,6 @@ MADE = [act("materialize"), seek_lake.STEPS, act("run"), say()]
 COSTS = need(seek_lake.COST, [[seek_lake.EXPECTED]], measure="what new tariffs cost us in all")
 
 
-def ask(url):
-    model = OpenAIModel("m", url, api_key=None, key_variable="K", retries=0)
-    return model.converse([{"role": "user", "content": "new"}], {"type": "object"}, 10)
-
-
 def talked_at(small, url):
     """Return what a person made of rules comes to with the model at an endpoint."""
     with seek_lake.opened(small, seek_lake.model_at(url)) as workspace:
@@ -69,33 +58,6 @@ def test_a_person_agrees_to_a_models_proposal_when_it_has_all(small):
         found = talked_at(small, endpoint.url)
     assert (found.complete, found.answered) == (1, 2)
     assert found.told == ["purchases of items", "Yes, go ahead."]
-
-
-def test_a_recorded_conversation_is_replayed_without_its_endpoint(small, tmp_path, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
-    file = tmp_path / "kept/costs.yaml"
-    with scripted_model(*PROPOSED, *MADE) as (endpoint, _), recorded(file):
-        found = talked_at(small, endpoint.url)
-    assert set(endpoint.authorisations) == {"Bearer sk-of-nobody"}
-    kept = file.read_text()
-    assert re.match(r"recorded: '?20\d\d-\d\d-\d\d \d\d:\d\d UTC'?\nmodels:\n- m\n", kept)
-    assert not re.search("(?i)sk-of-nobody|bearer|127.0.0.1|cookie|user-agent", kept)
-    with recorded(file):
-        assert talked_at(small, "http://another.invalid/v1") == found
-        with pytest.raises(CannotOverwriteExistingCassetteException, match="body differs"):
-            ask(endpoint.url)
-    assert file.read_text() == kept
-
-
-def test_nothing_is_recorded_of_a_conversation_that_broke_off(tmp_path):
-    with (
-        scripted_model(say(), 500) as (endpoint, _),
-        pytest.raises(ModelError),
-        recorded(tmp_path / "costs.yaml"),
-    ):
-        [ask(endpoint.url) for _ in range(2)]
-    assert len(endpoint.requests) == 2
-    assert not [*tmp_path.iterdir()]
 
 
 def played(small, *lines):
@@ -183,23 +145,3 @@ def test_every_right_state_reaches_its_answer_and_every_trap_is_told(tmp_path):
             if one.is_trap:
                 is_right, rules = replayed(workspace, one, wrong=True)
                 assert (is_right, one.said["finds"] in rules) == (False, True), one.name
-
-
-def test_kramabenchs_format_is_read_with_its_files(tmp_path):
-    whole = {"id": "water-1", "query": "How much?", "answer": 3.5, "answer_type": "numeric_exact"}
-    part = {**whole, "id": "water-1-1", "step": "Read.", "data_sources": ["a.csv"]}
-    task = {**whole, "data_sources": ["a.csv", "years/*.csv", "none.csv"], "subtasks": [part]}
-    data = tmp_path / "data/water/input"
-    (data / "years").mkdir(parents=True)
-    for name in ("a.csv", "years/2021.csv", "years/2022.csv"):
-        (data / name).write_text("n\n1\n")
-    (tmp_path / "workload").mkdir()
-    file = tmp_path / "workload/water.json"
-    file.write_text(json.dumps([task]))
-    (found,) = read_tasks(tmp_path, "water")
-    assert (found.answer, found.subtasks[0].step) == (3.5, "Read.")
-    counts = {one: len(files) for one, files in files_of(found, tmp_path, "water").items()}
-    assert counts == {"a.csv": 1, "years/*.csv": 2, "none.csv": 0}
-    file.write_text(json.dumps([{**task, "query": None}]))
-    with pytest.raises(ValueError, match="query"):
-        read_tasks(tmp_path, "water")

@@ -4,16 +4,14 @@
     python -m pneuma_bench.experiments.seek --keep FOLDER --levels 5 --model FILE.gguf --small \
         --minutes 40
     PNEUMA_SEEK_ENDPOINT=http://.../v1 python -m pneuma_bench.experiments.seek --keep FOLDER \
-        --levels 6 --model NAME [--person NAME] [--recorded FOLDER]
+        --levels 6 --model NAME [--person NAME]
 
 The lake is made (of the extra `demo`) and indexed in FOLDER where it is not there; without
 --warehouse the needs about it are left out. L0 replays right states, and wrong ones of which a rule
 has to tell; L2 lets a person made of rules speak with the pipeline without a model, which is the
 floor; L3 counts needed tables that are found. None of these says how well a model converges. L5 is
 L2 with a model as the system: a file, which gets the short form of prompts, or one behind the
-endpoint. In L6 a model plays the person, too, as in section 4 of Pneuma-Seeker. L4 is either of
-them with --recorded: what the endpoint says to a need is kept in a file of its name in FOLDER, and
-replayed without a network where that is there.
+endpoint. In L6 a model plays the person, too, as in section 4 of Pneuma-Seeker.
 """
 
 import argparse
@@ -22,7 +20,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -38,7 +35,6 @@ from pneuma_assets.core.store.conversations import SavedEvent
 from pneuma_bench.seek.lake import build
 from pneuma_bench.seek.levels import ASKER, found_tables, replayed, talked
 from pneuma_bench.seek.needs import Need, read_needs
-from pneuma_bench.seek.recorded import recorded
 from pneuma_bench.seek.simulated import pasted, simulated
 from tests.support.reading import reading_here
 from tests.support.stages import run_stages
@@ -59,7 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--needs", help="names, with commas; all, if not given")
     parser.add_argument("--small", action="store_true", help="needs of one table and one step")
     parser.add_argument("--minutes", type=float, default=1e9, help="then no need is begun")
-    parser.add_argument("--recorded", type=Path, help="keeps what an endpoint says, and replays it")
     options = parser.parse_args(arguments)
     levels, endpoint = options.levels.split(","), os.environ.get(VARIABLE, "")
     asks_model = bool({"5", "6"} & {*levels})
@@ -176,14 +171,12 @@ def converse(
 
 
 def tried(needs: Sequence[Need], options: argparse.Namespace) -> Iterator[Need]:
-    """Yield needs as long as there is time, each within its recording where that is wanted."""
+    """Yield needs as long as there is time."""
     ends = time.monotonic() + 60 * options.minutes
     for one in needs:
         if time.monotonic() > ends:
             return
-        folder = options.recorded
-        with recorded(folder / f"{one.name}.yaml") if folder else nullcontext():
-            yield one
+        yield one
 
 
 def by_simulated(workspace: Workspace, needs: Sequence[Need], options: argparse.Namespace) -> None:
