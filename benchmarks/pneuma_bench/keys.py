@@ -49,6 +49,11 @@ def questions_key(dataset: RetrievalSet) -> str:
     return _hash([one.text, sorted(one.relevant), one.kind] for one in dataset.asked)
 
 
+def measurement_key(dataset: RetrievalSet, *more: str) -> str:
+    """Return a hash of tables, questions, the code, and what else decides a measurement."""
+    return _hash([tables_key(dataset), questions_key(dataset), code_key(), *more])
+
+
 def _hash(parts: Iterable[object]) -> str:
     digest = blake2b(digest_size=16)
     for part in parts:

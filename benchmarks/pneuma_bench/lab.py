@@ -1,5 +1,6 @@
 """Where sets are indexed apart from everything else, and asked; what is slow is kept."""
 
+import os
 import shutil
 import tempfile
 import time
@@ -11,14 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from pneuma_assets.core.close_once import Closing
-from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.describe.kinds import makers
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.index.registry import index_credentials, open_index, publish_index
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
@@ -32,7 +32,7 @@ from pneuma_bench.files import KeptFile, kept_json, write_lines
 from pneuma_bench.keys import code_key, tables_key
 from pneuma_bench.retrieval import index_set
 from pneuma_bench.sets import RetrievalSet
-from pneuma_bench.settings import Setting
+from pneuma_bench.settings import DEFAULT, Setting
 
 _AT_ONCE = 512
 
@@ -108,15 +108,14 @@ class Lab(Closing):
         self,
         dataset: RetrievalSet,
         folder: Path | None,
-        environ: Mapping[str, str],
+        environ: Mapping[str, str] = os.environ,
         encoders: Callable[[EncoderConfig], Encoder] = open_encoder,
         models: Callable[..., LanguageModel] = open_language_model,
     ) -> None:
-        self.dataset = dataset
-        self._environ = environ
+        self.dataset, self._environ = dataset, environ
         self._encoders, self._models = encoders, models
-        self._stack = ExitStack()
-        self._kept = folder is not None
+        self._stack, self._open = ExitStack(), ExitStack()
+        self._stack.callback(self._open.close)
         self.folder = folder or Path(
             self._stack.enter_context(tempfile.TemporaryDirectory(prefix="pneuma-bench-"))
         )
@@ -129,10 +128,17 @@ class Lab(Closing):
         self._vectors = self._stack.enter_context(KeptFile(self.folder / "vectors.db"))
         self._tables = tables_key(dataset)
         self._plain: dict[str, Encoder] = {}
+        self._opened: tuple[str, SearchIndex, Built] | None = None
 
-    def encoder(self, setting: Setting) -> Encoder:
+    def forgetful(self) -> "Lab":
+        """Return a lab of the set that finds nothing kept, with the encoders that are loaded."""
+        return Lab(self.dataset, None, self._environ, self._encoder, self._models)
+
+    def encoder(self, setting: Setting = DEFAULT) -> Encoder:
         """Return a setting's encoder, opened and loaded once: no measurement pays for that."""
-        config = setting.deployment.encoder
+        return self._encoder(setting.deployment.encoder)
+
+    def _encoder(self, config: EncoderConfig) -> Encoder:
         key = config.model_dump_json()
         if key not in self._plain:
             with working("loading the encoder"):
@@ -140,17 +146,16 @@ class Lab(Closing):
                 self._plain[key].encode_queries(["ready"])
         return self._plain[key]
 
-    def engine(self, setting: Setting, index: SearchIndex, *, remembering: bool) -> QueryEngine:
-        """Return what answers questions over an index, as the product does.
+    def engine(self, setting: Setting = DEFAULT, *, remembering: bool = True) -> QueryEngine:
+        """Return what answers questions over a setting's index, as the product does.
 
         Args:
             setting: The configuration.
-            index: From `index`.
             remembering: Whether questions that were asked before need no encoder.
         """
         deployment, encoder = setting.deployment, self.encoder(setting)
         return QueryEngine(
-            index,
+            self.index(setting)[0],
             RememberingEncoder(encoder, self._vectors) if remembering else encoder,
             self._judge(setting),
             QueryOptions.of(deployment.query),
@@ -158,54 +163,36 @@ class Lab(Closing):
             elsewhere=Elsewhere(kinds=lambda: [*makers()]),
         )
 
-    def index(self, setting: Setting) -> tuple[SearchIndex, Built]:
-        """Return the index of a setting, to be closed by the caller, and what it took to build."""
+    def index(self, setting: Setting = DEFAULT) -> tuple[SearchIndex, Built]:
+        """Return a setting's index, open until another one is asked for, and what it took."""
         code = code_key()
         key = content_hash(setting.index_key, self._tables, code)[:16]
-        folder = self.folder / f"index-{key}"
-        config = _apart(setting.deployment.index, key)
-        built = _read_built(folder / _BUILT)
-        if built is None:
-            self._remove_stale(code)
-            built = self._build(setting, config, folder, code)
-        encoder = self.encoder(setting)
-        signed_in = index_credentials(config, self._environ)
-        return open_index(config, folder, encoder.name, encoder.dimension, signed_in), built
+        if self._opened is None or self._opened[0] != key:
+            self._open.close()
+            folder = self.folder / f"index-{key}"
+            built = _read_built(folder / _BUILT)
+            if built is None:
+                self._remove_stale(code)
+                shutil.rmtree(folder, ignore_errors=True)
+            encoder = self.encoder(setting)
+            analyzer = analyzer_named(setting.deployment.index.analyzer)
+            index = EmbeddedIndex(folder, encoder.name, encoder.dimension, analyzer=analyzer)
+            self._open.callback(index.close)
+            self._opened = key, index, built or self._build(setting, index, folder, code)
+        return self._opened[1:]
 
     def close(self) -> None:
         """Close what was opened; nothing stays of what is not to be kept."""
         self._stack.close()
 
-    def _build(self, setting: Setting, config: IndexConfig, folder: Path, code: str) -> Built:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+    def _build(self, setting: Setting, index: SearchIndex, folder: Path, code: str) -> Built:
         encoder = RememberingEncoder(self.encoder(setting), self._vectors)
-        signed_in = index_credentials(config, self._environ)
         narrations = self._narrations(setting)
-        with closing(
-            open_index(config, folder, encoder.name, encoder.dimension, signed_in, building=True)
-        ) as index:
-            began = time.perf_counter()
-            index_set(index, encoder, self.dataset, setting.deployment.sampling, narrations)
-            seconds = time.perf_counter() - began
-            tables = len(index.list_tables())
-            if not self._kept:
-                self._stack.callback(self._empty, setting, config, folder)
-        publish_index(config, folder, encoder.name, encoder.dimension, tables, signed_in)
-        built = Built(seconds, encoder.embedded, code)
+        began = time.perf_counter()
+        index_set(index, encoder, self.dataset, setting.deployment.sampling, narrations)
+        built = Built(time.perf_counter() - began, encoder.embedded, code)
         write_lines(folder / _BUILT, [asdict(built)])
         return built
-
-    def _empty(self, setting: Setting, config: IndexConfig, folder: Path) -> None:
-        """Leave nothing of a set in an index that is elsewhere than in the folder."""
-        if config == setting.deployment.index:
-            return
-        encoder = self.encoder(setting)
-        signed_in = index_credentials(config, self._environ)
-        with closing(
-            open_index(config, folder, encoder.name, encoder.dimension, signed_in)
-        ) as index:
-            index.delete_tables([*index.list_tables()])
 
     def _narrations(self, setting: Setting) -> Narrations:
         config = setting.deployment.narration
@@ -229,19 +216,6 @@ class Lab(Closing):
             built = _read_built(marker)
             if built is None or built.code != code:
                 shutil.rmtree(marker.parent, ignore_errors=True)
-
-
-def _apart(config: IndexConfig, key: str) -> IndexConfig:
-    """Return the configuration of an index beside the deployment's, where engines share a place.
-
-    One in files is apart by its folder; a server's has a name among its settings.
-    """
-    settings = config.settings
-    name = getattr(settings, "name", None)
-    if not isinstance(name, str):
-        return config
-    apart = settings.model_copy(update={"name": f"{name}-bench-{key}"})
-    return config.model_copy(update={config.engine: apart})
 
 
 def _read_built(path: Path) -> Built | None:

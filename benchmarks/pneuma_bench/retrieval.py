@@ -21,7 +21,6 @@ from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Table, TableFacts, TableTerms
 from pneuma_assets.core.terms.collect import terms_from_rows
 from pneuma_assets.core.terms.split_names import spell_out
-from pneuma_bench.reading import read_set as read_set  # noqa: PLC0414 (others import it from here)
 from pneuma_bench.sets import RetrievalSet
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})

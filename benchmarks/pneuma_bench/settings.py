@@ -3,26 +3,31 @@
 A name with a dot is a key of a deployment file (`sampling.rows`, `query.alpha`); one without is an
 argument of `QueryEngine.ask_many` (`k`, `judge`), or `kinds` or `without`, the kinds of documents
 to look in or not to. What a later version adds to either can be measured without a change here.
+Sets are indexed by the embedded engine, whatever the deployment has: both rank alike.
 """
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
+from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.config.query import QueryOptions
+from pneuma_assets.core.config.query import QueryOptions, Weights
 from pneuma_assets.core.config.section_base import Section
+from pneuma_assets.core.config.yaml_file import read_yaml
 from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import check_judge, check_tau, checked_options
 from pneuma_assets.core.tables import DocumentKind, content_hash
+from pneuma_assets.core.terms.fields import KIND_OF
 from pneuma_assets.core.text.suggest import nearest
-from pneuma_bench.outcome import looked_in, name_of
 
 INDEXED = ("sampling", "narration", "encoder", "index")
 """Sections that decide what is in an index."""
@@ -95,11 +100,35 @@ class Setting:
         arguments = self._arguments()
         chosen, without = arguments.pop(KINDS, ()), arguments.pop(WITHOUT, ())
         if chosen or without:
-            arguments["where"] = looked_in(kinds, chosen, without)
+            arguments["where"] = _looked_in(kinds, chosen, without)
         return arguments
 
     def _arguments(self) -> dict[str, Any]:
         return {key: value for key, value in self.given.items() if "." not in key}
+
+
+DEFAULT = Setting(Deployment())
+"""The product's own defaults."""
+
+
+def name_of(options: Mapping[str, Any]) -> str:
+    """Return options as people read them; 'default' without any."""
+    shown = {
+        key: "+".join(map(str, value)) if isinstance(value, list | tuple) else value
+        for key, value in options.items()
+    }
+    return ", ".join(f"{key}={value}" for key, value in shown.items()) or "default"
+
+
+def _looked_in(
+    there_are: Iterable[DocumentKind], kinds: Collection[str], without: Collection[str]
+) -> IndexFilter:
+    """Return the filter that looks in some kinds of documents only, or not in some."""
+    known = [*map(DocumentKind, kinds)] or sorted({*there_are, *KIND_OF.values()})
+    left = tuple(kind for kind in known if kind not in {*map(DocumentKind, without)})
+    if not left:
+        raise BenchmarkError("no kind of document is left to look in; leave out fewer")
+    return IndexFilter(kinds=left)
 
 
 def setting_of(deployment: Deployment, options: Mapping[str, Any]) -> Setting:
@@ -127,6 +156,8 @@ def argument_names() -> tuple[str, ...]:
 def _with_key(deployment: Deployment, name: str, value: Any) -> Deployment:
     """Return the deployment with one key replaced, checked as a file's is."""
     first, *keys = name.split(".")
+    if first == "index" and keys != ["analyzer"]:
+        raise _unknown(name, ["index.analyzer"])
     if first not in INDEXED + ASKED:
         raise _unknown(name, [f"{one}." for one in INDEXED + ASKED])
     section: Section = getattr(deployment, first)
@@ -162,3 +193,72 @@ def _unknown(name: str, known: Iterable[str]) -> BenchmarkError:
     near = nearest(name, known, 1, 0.6)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return BenchmarkError(f"there is no option {name!r}; {hint}use one of: {', '.join(known)}")
+
+
+class Spec(BaseModel):
+    """The settings to compare, as benchmarks/README.md has them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    base: dict[str, Any] = {}
+    vary: dict[str, list[Any]] = {}
+    grid: dict[str, list[Any]] = {}
+    cells: dict[str, dict[str, Any]] = {}
+
+    def settings(self, deployment: Deployment) -> dict[str, Setting]:
+        """Return each setting by its name, the default first.
+
+        Raises:
+            BenchmarkError: There is no such option, a value cannot be used, or a cell is named
+                as the setting that all are compared with.
+        """
+        if "default" in self.cells:
+            raise BenchmarkError("'default' is what the base is called; name the cell otherwise")
+        varied = [{name: value} for name, values in self.vary.items() for value in values]
+        if self.grid:
+            varied += [
+                dict(zip(self.grid, one, strict=True)) for one in product(*self.grid.values())
+            ]
+        if len(varied) + len(self.cells) >= MOST_CELLS:
+            raise BenchmarkError(f"more than {MOST_CELLS:,} settings; compare fewer")
+        named: dict[str, dict[str, Any]] = {"default": {}}
+        named |= {name_of(one): one for one in varied} | self.cells
+        return {name: setting_of(deployment, self.base | one) for name, one in named.items()}
+
+
+MOST_CELLS = 1_000
+
+
+def read_spec(path: Path) -> Spec:
+    """Read a specification.
+
+    Raises:
+        ConfigError: It is no YAML of keys and values.
+        BenchmarkError: It has other keys than a specification, or values of other types.
+    """
+    try:
+        return Spec.model_validate(read_yaml(path).data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise BenchmarkError(f"{path}: {where}: {first['msg']}") from error
+
+
+def usual_spec() -> Spec:
+    """Return what Pneuma varies, as far as it takes no language model, and each weight set to 0.
+
+    Section 7.3.1 compares kinds of documents, 7.3.2 one side of the search with both, and 7.4.1 to
+    7.4.3 vary alpha, k and n. How many rows are drawn is varied, too.
+    """
+    kinds = ("schema", "rows", "context", "names", "values")
+    weights = {f"query.weights.{name}": [0] for name in Weights.model_fields}
+    return Spec(
+        vary={
+            "without": [[kind] for kind in kinds],
+            **weights,
+            "alpha": [0, 0.3, 0.7, 1],
+            "n": [1, 10],
+            "k": [20, 50],
+            "sampling.rows": [1, 10],
+        }
+    )

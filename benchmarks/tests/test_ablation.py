@@ -13,9 +13,9 @@ import pytest
 
 from benchmarks.tests.support.bench_sets import SIDES, small_set
 from pneuma_assets.core.errors import QueryError
-from pneuma_bench.ablation import Spec, compare, paired_difference
 from pneuma_bench.lab import Lab
-from pneuma_bench.plot import draw_compared
+from pneuma_bench.measure import compare, paired_difference
+from pneuma_bench.settings import Spec
 from tests.support.word_encoder import WordEncoder
 
 SPEC = Spec(vary={"alpha": [0, 1], "sampling.rows": [0], "n": [1]})
@@ -78,8 +78,8 @@ def test_what_was_measured_is_not_measured_again(tmp_path):
 KILLED = """
     import os, signal, sys
     from pathlib import Path
-    from pneuma_bench.ablation import compare
     from pneuma_bench.lab import Lab
+    from pneuma_bench.measure import compare
     from pneuma_assets.core.progress import listening
     from benchmarks.tests.support.bench_sets import SIDES, small_set
     from tests.support.word_encoder import WordEncoder
@@ -111,16 +111,6 @@ def test_a_setting_that_cannot_be_asked_is_named_and_the_others_stay(tmp_path):
     with pytest.raises(QueryError, match="bad: alpha must be"):
         compared(tmp_path, Spec(vary={"n": [1]}, cells={"bad": {"alpha": 7}}))
     assert len(cells(tmp_path)) == 2
-
-
-@pytest.mark.parametrize(("suffix", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml")])
-def test_a_comparison_is_drawn(tmp_path, suffix, begins):
-    outcomes = compared(
-        tmp_path, Spec(cells={"$hostile_{ \x1b[31m": {"n": 2}, "x" * 500: {"n": 3}})
-    )
-    path = tmp_path / f"plot.{suffix}"
-    draw_compared(path, outcomes, ["R@1", "all@10", "MRR"])
-    assert path.read_bytes().startswith(begins)
 
 
 def test_95_of_100_paired_intervals_hold_the_true_difference():

@@ -14,7 +14,7 @@ from pneuma_assets.core.errors import BenchmarkError, QueryError
 from pneuma_assets.core.evaluation.evaluate import Answered, write_answers
 from pneuma_bench.files import KeptFile
 from pneuma_bench.lab import Lab, RememberingEncoder
-from pneuma_bench.run import measure
+from pneuma_bench.measure import measure
 from pneuma_bench.settings import setting_of
 from tests.support.word_encoder import WordEncoder
 
@@ -99,11 +99,11 @@ def test_an_index_that_was_not_finished_is_built_anew(tmp_path):
     setting = setting_of(SIDES, {})
     with lab_of(tmp_path) as lab:
         whole = measure(lab, setting)
-        (marker,) = tmp_path.glob("index-*/built.json")
         index, _ = lab.index(setting)
-        with closing(index):
-            index.delete_tables([*index.list_tables()][:3])
-        marker.unlink()
+        index.delete_tables([*index.list_tables()][:3])
+    (marker,) = tmp_path.glob("index-*/built.json")
+    marker.unlink()
+    with lab_of(tmp_path) as lab:
         again = measure(lab, setting)
     assert again.facts["tables"] == len(TABLES)
     assert str(again.figures.values) == str(whole.figures.values)

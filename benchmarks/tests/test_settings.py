@@ -8,10 +8,9 @@ from pneuma_assets.core.config.query import Weights
 from pneuma_assets.core.errors import BenchmarkError, ConfigError, QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.tables import DocumentKind
-from pneuma_bench.ablation import Spec, read_spec, usual_spec
 from pneuma_bench.lab import Lab
-from pneuma_bench.run import measure
-from pneuma_bench.settings import setting_of
+from pneuma_bench.measure import measure
+from pneuma_bench.settings import Spec, read_spec, setting_of, usual_spec
 
 BASE = Deployment()
 KINDS = [DocumentKind.ROWS, DocumentKind.SCHEMA]
@@ -58,7 +57,7 @@ def test_kinds_of_documents_to_look_in(options, kinds):
         ({"sampling.": 2}, "no option 'sampling.'"),
         ({"sampling.rows": -1}, "sampling.rows: -1 cannot be used"),
         ({"query.weights.nonsense": 0}, "query.weights.nonsense: 0 cannot be used"),
-        ({"index.engine": "lucene"}, "index.engine: 'lucene' cannot be used"),
+        ({"index.engine": "elasticsearch"}, "no option 'index.engine'"),
         ({"kinds": "rows"}, "kinds must be a list"),
         ({"without": ["ROWS!"]}, "'ROWS!' is not a kind of document"),
         ({"without": [3]}, "3 is not a kind of document"),

@@ -1,7 +1,6 @@
 """A set is written in TARGET's format, and read from it again as the same set."""
 
 import json
-import math
 from dataclasses import replace
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from benchmarks.tests.support.bench_sets import small_set
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_bench.reading import read_files
-from pneuma_bench.target.writing import Place, place_of, recalls_as_target, write_target
+from pneuma_bench.target.writing import Place, place_of, write_target
 
 
 def lines(path):
@@ -83,16 +82,3 @@ def _with_schema_ids(dataset):
 def test_a_split_that_the_package_has_not_is_refused(tmp_path):
     with pytest.raises(BenchmarkError, match="no split"):
         write_target(small_set(), tmp_path, "dev")
-
-
-@pytest.mark.parametrize(
-    ("found", "gold", "recall", "capped"),
-    [
-        ([["a", "b"], ["x", "y"]], [{"a"}, {"x", "p", "q", "r"}], 2 / 5, 2 / 3),
-        ([["x"]], [{"x", "y", "z"}], 1 / 3, 1),  # the cap is what was returned
-        ([[]], [{"x"}], 0, math.nan),
-        ([], [], math.nan, math.nan),
-    ],
-)
-def test_recall_counts_tables_not_questions(found, gold, recall, capped):
-    assert recalls_as_target(found, gold) == pytest.approx((recall, capped), nan_ok=True)

@@ -3,7 +3,7 @@
 import typer
 
 from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption
-from pneuma_bench.cli import discovery, generate, paper, run, target  # noqa: F401 (add commands)
+from pneuma_bench.cli import discovery, generate, run, target  # noqa: F401 (add commands)
 from pneuma_bench.cli.shared import app
 
 

@@ -1,4 +1,4 @@
-"""`pneuma-bench run`, `ablate` and `tables`: a set of tables is measured, or written."""
+"""`pneuma-bench run`, `ablate`, `paper` and `tables`: a set of tables is measured, or written."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,6 @@ from pneuma_bench.cli.shared import (
     KeepOption,
     LeaveOutOption,
     NarrateOption,
-    PlotOption,
     QueriesOption,
     SeedOption,
     SetOption,
@@ -31,11 +30,12 @@ from pneuma_bench.cli.shared import (
     path,
     read,
     settings_of,
+    short,
 )
 
 if TYPE_CHECKING:
     from pneuma_assets.core.config.load import LoadedDeployment
-    from pneuma_bench.ablation import Compared
+    from pneuma_bench.measure import Compared
 
 
 @app.command()
@@ -79,10 +79,6 @@ def tables(
         print_line(f"left out: {one.subject}: {one.cause}")
 
 
-DECISIONS = ("precision", "recall", "F1", "AUROC")
-"""Figures that are shown beside those of the product's own `bench run`."""
-
-
 @app.command()
 @deployed
 def run(
@@ -93,9 +89,6 @@ def run(
     more: SetOption = None,
     ids_are_names: IdsAreNamesOption = False,
     leave_out: LeaveOutOption = 0.0,
-    threshold: Annotated[
-        float, typer.Option(help="Score from which on a table counts as found, for precision.")
-    ] = 0.5,
     answers: AnswersOption = None,
     keep: Annotated[
         Path | None, path("DIR", "Keep the index; what is there and still true is used.")
@@ -105,20 +98,18 @@ def run(
     """Index tables apart from everything else, ask the questions, and say how well they fared."""
     from pneuma_assets.core.evaluation.evaluate import write_answers
     from pneuma_bench.lab import Lab
-    from pneuma_bench.run import measure
+    from pneuma_bench.measure import measure
     from pneuma_bench.settings import setting_of
 
-    base = narrating(loaded.deployment, enabled=narrate)
-    setting = setting_of(base, settings_of(more))
-    with showing_progress():
-        dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
-        with Lab(dataset, keep, os.environ) as lab:
-            outcome = measure(lab, setting, threshold)
+    setting = setting_of(narrating(loaded.deployment, enabled=narrate), settings_of(more))
+    dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
+    with showing_progress(), Lab(dataset, keep) as lab:
+        outcome = measure(lab, setting)
     if as_json:
         print_json(outcome.to_dict())
     else:
         print_line(outcome.name)
-        print_figures(outcome.figures, outcome.kinds, DECISIONS)
+        print_figures(outcome.figures, outcome.kinds, ["AUROC"])
         _print_facts(outcome.facts)
     if answers is not None:  # last: what took long is shown before this can fail
         write_answers(answers, outcome.answers, dataset.spelled)
@@ -128,16 +119,15 @@ def _print_facts(facts: Mapping[str, Any]) -> None:
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in facts["blocks_by_kind"].items())
     print_line(
         f"{facts['questions']:,} questions, and {facts['unanswerable']:,} that no table answers; "
-        f"precision, recall and F1 at a score of {facts['threshold']:g}, "
         f"refused below a confidence of {facts['min_confidence']:g}"
     )
     print_line(
         f"{facts['tables']:,} tables, {facts['blocks']:,} blocks ({kinds}), "
-        f"{facts['index_bytes'] / 1e6:,.1f} MB, engine {facts['engine']}"
+        f"{facts['index_bytes'] / 1e6:,.1f} MB, indexed in {facts['seconds_to_index']:.1f} s, "
+        f"{facts['texts_embedded']:,} texts embedded"
     )
     print_line(
-        f"a question: {facts['ms_p50']:.1f} ms (median), {facts['ms_p95']:.1f} ms (95 of 100); "
-        f"indexed in {facts['seconds_to_index']:.1f} s, {facts['texts_embedded']:,} texts embedded"
+        f"a question: {facts['ms_p50']:.1f} ms (median), {facts['ms_p95']:.1f} ms (95 of 100)"
     )
 
 
@@ -159,7 +149,6 @@ def ablate(
         ),
     ] = None,
     metrics: Annotated[list[str] | None, names("NAME,...", "Shown. [default: R@1,R@10]")] = None,
-    plot: PlotOption = None,
     narrate: NarrateOption = False,
     ids_are_names: IdsAreNamesOption = False,
     leave_out: LeaveOutOption = 0.0,
@@ -170,9 +159,9 @@ def ablate(
     Each difference to the default is that of the same questions, with its 95 % interval.
     """
     from pneuma_assets.core.evaluation.metrics import ranking_metrics
-    from pneuma_bench.ablation import compare, read_spec, usual_spec
     from pneuma_bench.lab import Lab
-    from pneuma_bench.plot import draw_compared
+    from pneuma_bench.measure import compare
+    from pneuma_bench.settings import read_spec, usual_spec
 
     shown, known = listed(metrics) or ["R@1", "R@10"], ranking_metrics()
     if unknown := [name for name in shown if name not in known]:
@@ -180,14 +169,12 @@ def ablate(
     chosen = usual_spec() if spec is None else read_spec(spec)
     settings = chosen.settings(narrating(loaded.deployment, enabled=narrate))
     dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
-    with showing_progress(), Lab(dataset, keep, os.environ) as lab:
+    with showing_progress(), Lab(dataset, keep) as lab:
         compared = compare(lab, settings)
     if as_json:
         print_json([one.to_dict() for one in compared])
     else:
         _print_compared(compared, shown)
-    if plot is not None:  # last: what took long is shown before this can fail
-        draw_compared(plot, compared, shown)
 
 
 def _print_compared(compared: "Sequence[Compared]", metrics: Sequence[str]) -> None:
@@ -199,12 +186,42 @@ def _print_compared(compared: "Sequence[Compared]", metrics: Sequence[str]) -> N
         for name in metrics:
             low, high = one.outcome.figures.intervals[name]
             difference, (least, most) = one.differences[name]
-            row += [_short(one.outcome.figures.values[name]), f"{_short(low)}-{_short(high)}"]
-            row += [f"{_short(difference, '+')} {_short(least, '+')}..{_short(most, '+')}"]
+            row += [short(one.outcome.figures.values[name]), f"{short(low)}-{short(high)}"]
+            row += [f"{short(difference, '+')} {short(least, '+')}..{short(most, '+')}"]
         rows.append([*row, one.outcome.name])
     print_table([*headings, "setting"], rows, numbers=metrics)
 
 
-def _short(value: float, sign: str = "") -> str:
-    """Return three digits without the zero before the point, so that two figures fit a line."""
-    return f"{value:{sign}.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:{sign}.3f}"
+@app.command()
+@deployed
+def paper(
+    loaded: "LoadedDeployment",
+    queries: QueriesOption,
+    tables: TablesOption,
+    keep: KeepOption,
+    rounds: Annotated[int, typer.Option(min=1, help="How often 100 questions are timed.")] = 3,
+    rows: Annotated[
+        int, typer.Option(min=0, max=1_000, help="Rows of a table embedded one by one; 0: none.")
+    ] = 100,
+) -> None:
+    """Compare this project's search with plain retrievers, as section 7 of Pneuma's paper does.
+
+    Hit rates at 1 and 5, at 1 by sort of question, questions a second, and what indexing takes.
+    What was measured is kept and not measured again: killed, the same command goes on.
+    """
+    from pneuma_bench.contestants import beside
+    from pneuma_bench.lab import Lab
+
+    dataset = read(tables, queries, 0.0, ids_are_names=False)
+    deployment = narrating(loaded.deployment, enabled=False)
+    kinds = sorted({*dataset.kinds} - {""})
+    shown = []
+    with showing_progress(), Lab(dataset, keep) as lab:
+        for name, found in beside(dataset, deployment, lab, rounds, rows):
+            rates = [found.hit_rate(1), found.hit_rate(5), *(found.hit_rate(1, k) for k in kinds)]
+            facts = [f"{one:,.3g}" if one < 100 else f"{one:,.0f}" for one in found.facts.values()]
+            cells = [f"{short(v)} ({short(low)} to {short(high)})" for v, (low, high) in rates]
+            shown.append([name, *cells, *facts])
+    facts = ["seconds", "bytes", "vectors", "questions/s"]
+    headings = ["", "hit@1", "hit@5", *(f"{one}, hit@1" for one in kinds), *facts]
+    print_table(headings, shown, numbers=facts)

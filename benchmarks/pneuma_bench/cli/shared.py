@@ -25,9 +25,9 @@ app = typer.Typer(
 )
 
 
-def path(metavar: str, told: str, parser: Callable[[str], Path] = given_path) -> Any:
+def path(metavar: str, told: str) -> Any:
     """Return an option that takes a path."""
-    return typer.Option(parser=parser, metavar=metavar, help=told)
+    return typer.Option(parser=given_path, metavar=metavar, help=told)
 
 
 def names(metavar: str, told: str, *option: str) -> Any:
@@ -35,20 +35,9 @@ def names(metavar: str, told: str, *option: str) -> Any:
     return typer.Option(*option, metavar=metavar, help=told)
 
 
-def _plotted(text: str) -> Path:
-    """Return the file of a plot; one that could not be drawn is told before what takes long."""
-    from pneuma_bench.plot import FORMATS
-
-    file = given_path(text)
-    if file.suffix.lower() not in FORMATS:
-        raise typer.BadParameter(f"{file} must end in one of: {', '.join(FORMATS)}")
-    return file
-
-
 TablesOption = Annotated[Path, path("T.jsonl", "Tables, a JSON object a line.")]
 QueriesOption = Annotated[Path, path("Q.jsonl", "Questions, a JSON object a line.")]
 KeepOption = Annotated[Path, path("DIR", "Keeps what was embedded and measured.")]
-PlotOption = Annotated[Path | None, path("FILE", "Draw it: .png, .svg or .pdf.", _plotted)]
 AnswersOption = Annotated[Path | None, path("FILE", "Write each answer, as JSON lines.")]
 SeedOption = Annotated[int, typer.Option(help="Decides what is drawn by chance.")]
 NarrateOption = Annotated[
@@ -126,3 +115,8 @@ def listed(given: Sequence[str] | None) -> list[str]:
     """Return the names in options that may be given several times, or with commas."""
     several = [name.strip() for one in given or () for name in one.split(",")]
     return [name for name in several if name]
+
+
+def short(value: float, sign: str = "") -> str:
+    """Return three digits without the zero before the point, so that two figures fit a line."""
+    return f"{value:{sign}.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:{sign}.3f}"

@@ -1,27 +1,19 @@
-"""`pneuma-bench target`: the TARGET benchmark's data, retriever and needle."""
+"""`pneuma-bench target`: the TARGET benchmark's data and retriever."""
 
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pneuma_assets.cli.errors import UsageError
-from pneuma_assets.cli.options import JsonOption
-from pneuma_assets.cli.output import counted, print_json, print_line, print_table, showing_progress
+from pneuma_assets.cli.output import counted, print_line, showing_progress
 from pneuma_bench.cli.shared import (
-    KeepOption,
     NarrateOption,
-    PlotOption,
     QueriesOption,
-    SeedOption,
     SetOption,
     TablesOption,
     deployed,
-    listed,
-    names,
     narrating,
     path,
     settings_of,
@@ -75,7 +67,7 @@ def serve(
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         with (
             showing_progress(lasting=False),
-            TargetServer(setting, lambda dataset: Lab(dataset, keep, os.environ)) as server,
+            TargetServer(setting, lambda dataset: Lab(dataset, keep)) as server,
         ):
             answer(sys.stdin.buffer, replies, server)
 
@@ -87,60 +79,3 @@ def client() -> None:
 
     text = (files("pneuma_bench.target") / "client.py").read_text(encoding="utf-8")
     sys.stdout.write(text)
-
-
-@app.command()
-@deployed
-def needle(
-    loaded: "LoadedDeployment",
-    tables: TablesOption,
-    queries: QueriesOption,
-    keep: KeepOption,
-    hay: Annotated[list[Path] | None, path("T.jsonl", "Other real tables; again for more.")] = None,
-    sizes: Annotated[
-        list[str] | None, names("N,...", "How many tables. [default: 100 to 100,000]")
-    ] = None,
-    questions: Annotated[int, typer.Option(min=1, help="The first of them are asked.")] = 100,
-    seed: SeedOption = 0,
-    plot: PlotOption = None,
-    more: SetOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Ask the same questions of ever more tables: real ones first, then ones made of these.
-
-    Each size is kept as soon as it is measured: stopped or killed, the same command goes on.
-    """
-    from pneuma_bench.settings import setting_of
-    from pneuma_bench.target.curve import SIZES, Curve, draw_curve, measure_curve
-
-    setting = setting_of(narrating(loaded.deployment, enabled=False), settings_of(more))
-    curve = Curve(tables, queries, tuple(hay or ()), questions, seed, setting, keep)
-    with showing_progress():
-        points = measure_curve(curve, [*map(_size, listed(sizes) or map(str, SIZES))])
-    if plot is not None:
-        draw_curve(plot, points)
-    if as_json:
-        print_json(points)
-    else:
-        rows = [_shown(point) for point in points]
-        print_table([*rows[0]], [[*row.values()] for row in rows], numbers=[*rows[0]])
-
-
-def _size(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) <= 1_000_000:
-        raise UsageError(f"--sizes takes numbers of tables, 1 to 1,000,000, not {text!r}")
-    return int(text)
-
-
-def _shown(point: Mapping[str, Any]) -> dict[str, str]:
-    counts = {"tables": "tables", "real": "real"}
-    shares = {"R@1": "hit_1", "R@10": "hit_10"}
-    times = {"ms p50": "ms_p50", "p95": "ms_p95", "CPU": "ms_cpu"}
-    sizes = {"MB to ask": "memory_to_ask", "to index": "memory_to_index", "on disk": "index_bytes"}
-    return {
-        **{name: f"{point[key]:,}" for name, key in counts.items()},
-        **{name: f"{point[key]:.3f}" for name, key in shares.items()},
-        **{name: f"{point[key]:.1f}" for name, key in times.items()},
-        **{name: f"{point[key] / 1e6:,.0f}" for name, key in sizes.items()},
-        "s to index": f"{point['seconds_to_index']:,.0f}",
-    }

@@ -1,8 +1,8 @@
 """Fits the confidence of an answer, and measures it on sets that it was not fitted on.
 
-    python -m pneuma_bench.experiments.confidence --keep FOLDER T1.jsonl Q1.jsonl T2.jsonl ...
+    python -m pneuma_bench.experiments.confidence FOLDER [--keep KEPT] [--questions 300]
 
-Each pair is a set as `pneuma-bench run` reads them. A question is asked of the tables of its set,
+A question is asked of the tables of its set,
 again of these without its own, and of the tables of the other sets; a set's own questions that no
 table answers count as the second kind. All sets count alike, half of each being answerable, and of
 the others half are of other sets.
@@ -13,11 +13,8 @@ threshold. That is the highest that refuses at most one of 100 answerable questi
 is fitted to. Then the constants of `core/search/confidence.py`.
 """
 
-import argparse
-import os
 import random
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,11 +39,10 @@ from pneuma_assets.core.search.signals import proposed_tables, rank_tables
 from pneuma_assets.core.search.table_search import SILENT
 from pneuma_assets.core.terms.rare_words import sought_words
 from pneuma_assets.core.text.analysis import ENGLISH
+from pneuma_bench.experiments.support.sets import arguments, sets_of
 from pneuma_bench.lab import Lab
-from pneuma_bench.outcome import auroc
-from pneuma_bench.reading import read_files
+from pneuma_bench.measure import auroc
 from pneuma_bench.sets import RetrievalSet
-from pneuma_bench.settings import setting_of
 
 Numbers = npt.NDArray[np.float64]
 ANSWERED, WITHOUT, OTHERS = 0, 1, 2
@@ -77,15 +73,10 @@ class Fitted:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="+", type=Path, metavar="T.jsonl Q.jsonl")
-    parser.add_argument("--keep", type=Path, help="keeps embeddings and indexes")
-    parser.add_argument("--named", nargs="*", default=[], help="sets whose ids are names")
+    parser = arguments(__doc__)
     parser.add_argument("--questions", type=int, default=300, help="of each set, drawn")
     given = parser.parse_args()
-    pairs = zip(given.files[::2], given.files[1::2], strict=True)
-    names = {files[0].name.split(".")[0]: files for files in pairs}
-    read = {n: read_files(*files, ids_are_names=n in given.named) for n, files in names.items()}
+    read = sets_of(given.folder)
     sets = {name: collected(name, read, given.keep, given.questions) for name in read}
     fitted = fit([*sets.values()])
     for name, asked in sets.items():
@@ -112,20 +103,14 @@ def collected(
             texts = [q for q, gold in zip(other.questions, other.relevant, strict=True) if gold]
             few = chance.sample(texts, min(len(texts), most // (len(read) - 1)))
             asked += [(text, set(), OTHERS) for text in few]
-    setting = setting_of(Deployment(), {})
-    with Lab(dataset, keep, os.environ) as lab:
-        index, _ = lab.index(setting)
-        with closing(index):
-            return [*ask(index, lab.encoder(setting), asked, setting.deployment)]
+    with Lab(dataset, keep) as lab:
+        return [*ask(lab.index()[0], lab.encoder(), asked)]
 
 
 def ask(
-    index: SearchIndex,
-    encoder: Encoder,
-    asked: Sequence[tuple[str, set[str], int]],
-    deployment: Deployment,
+    index: SearchIndex, encoder: Encoder, asked: Sequence[tuple[str, set[str], int]]
 ) -> Iterator[Asked]:
-    query = QueryOptions.of(deployment.query)
+    query = QueryOptions.of(Deployment().query)
     for some in chunks(asked, 50):
         texts = [text for text, _, _ in some]
         vectors = encoder.encode_queries(texts)
@@ -180,10 +165,9 @@ def shown(fitted: Fitted, asked: Sequence[Asked]) -> str:
     odds, labels = fitted.of(asked), kinds(asked)
     said = [f"answerable refused {np.mean(odds[labels == ANSWERED] < fitted.least):.3f}"]
     for kind, what in ((WITHOUT, "without its tables"), (OTHERS, "of other sets")):
-        area = auroc(odds[labels == ANSWERED], odds[labels == kind])
-        low, high = area.interval
+        area, (low, high) = auroc(odds[labels == ANSWERED], odds[labels == kind])
         refused = np.mean(odds[labels == kind] < fitted.least)
-        said.append(f"{what} AUROC {area.value:.3f} ({low:.3f} to {high:.3f}), {refused:.3f}")
+        said.append(f"{what} AUROC {area:.3f} ({low:.3f} to {high:.3f}), {refused:.3f}")
     return "; ".join(said)
 
 

@@ -26,7 +26,7 @@ from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.tables import Description, Provenance
 from pneuma_bench.experiments.support.key_databases import write_tables
-from pneuma_bench.experiments.support.means import mean_in_words
+from pneuma_bench.experiments.support.sets import means
 
 _CLAIM = re.compile(
     r"(?P<way>one of|always|such as) (?P<levels>.+)|(?P<known>.+) where known"
@@ -122,12 +122,6 @@ def measured(folder: Path, *, documents: bool) -> tuple[Told, list[str]]:
     return told, [*to_read.values()]
 
 
-def report(name: str, told: Told) -> None:
-    """Print the mean of each figure with its interval."""
-    parts = [f"{mean_in_words(*figure)} of {len(figure[1])}" for figure in told.items()]
-    print(f"{name}: {'; '.join(parts)}", flush=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
@@ -143,7 +137,7 @@ def main() -> None:
             folders["lake, documents read"] = options.lake, True
         for name, (folder, documents) in folders.items():
             told, to_read = measured(folder, documents=documents)
-            report(name, told)
+            print(f"{name}: {means(told, counted=True)}", flush=True)
             for one in Random(0).sample(to_read, min(options.read, len(to_read))):
                 print(f"    {one}")
 

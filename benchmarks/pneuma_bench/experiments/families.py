@@ -15,26 +15,21 @@ the pairs are counted that are folded, and those that one reader took for no par
 Intervals are 95 %, over tables.
 """
 
-import argparse
 import json
-import os
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from itertools import combinations
-from math import comb, isnan, nan
+from math import comb, nan
 from pathlib import Path
 from random import Random
 
 import numpy as np
 
-from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.relations.families import find_families, name_of_family
 from pneuma_assets.core.relations.part_names import meant, order_of
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.fields import spaced
-from pneuma_bench.experiments.support.means import mean_in_words
 from pneuma_bench.experiments.support.parted_tables import (
     HELD,
     JOINERS,
@@ -46,11 +41,10 @@ from pneuma_bench.experiments.support.parted_tables import (
     read_lake,
     read_set,
 )
+from pneuma_bench.experiments.support.sets import UNNAMED, arguments, means
 from pneuma_bench.lab import Lab
 from pneuma_bench.reading import read_tables
-from pneuma_bench.settings import setting_of
 
-UNNAMED = ("fetaqa_dev", "tabfact_val")
 NOT_ONE_THING = frozenset({"sub_region_*_daily", "sub_region_*_weekly", "DAAG/cps*", "DAAG/psid*"})
 """Ends of the names of families in the sets as they are whose members are no parts of one thing."""
 Figures = dict[str, dict[str, list[float]]]
@@ -101,9 +95,8 @@ def searched(
         dataset = read_tables(file)
     whole = {one.dotted: some.whole.dotted for some in planted for one, _ in some.parts}
     told: dict[str, list[float]] = defaultdict(list)
-    setting = setting_of(Deployment(), {})
-    with Lab(dataset, keep, os.environ) as lab, closing(lab.index(setting)[0]) as index:
-        engine = lab.engine(setting, index, remembering=True)
+    with Lab(dataset, keep) as lab:
+        engine, (index, _) = lab.engine(), lab.index()
 
         def found(texts: Sequence[str]) -> list[list[str]]:
             results = engine.ask_many(texts, k=10)
@@ -136,17 +129,13 @@ def searched(
 
 def report(name: str, figures: Mapping[str, Sequence[float]]) -> None:
     """Print the mean of each figure, with its interval."""
-    told = {figure: [one for one in some if not isnan(one)] for figure, some in figures.items()}
-    parts = [mean_in_words(*figure) for figure in told.items() if figure[1]]
-    print(f"  {name:14} {'; '.join(parts)}", flush=True)
+    print(f"  {name:14} {means(figures)}", flush=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser = arguments(__doc__)
     parser.add_argument("--lake", type=Path, help="a folder of folders of CSV files")
     parser.add_argument("--tables", type=int, default=60, help="of each set, put into parts")
-    parser.add_argument("--keep", type=Path, help="keeps embeddings and indexes")
     parser.add_argument("--held", action="store_true", help="the writings that were kept aside")
     options = parser.parse_args()
     writings = HELD if options.held else SEEN

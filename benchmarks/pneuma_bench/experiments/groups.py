@@ -11,13 +11,10 @@ hits, so both are told, and the number of tables of the first set.
 "fitted": as shipped. "left out": the weights of coverage and place, those by which the first
 tables are completed, and those of sets, as the other sets of questions choose them. Sets of one
 table a question (FeTaQA, TabFact; without names or joins) have a part in the choice of the first
-two alone. Beside them sets are ranked by the paper's equation 10, and by how well their tables were
-found alone. Intervals are 95 %, over questions.
+two alone. Intervals are 95 %, over questions.
 """
 
-import argparse
 import json
-import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -28,9 +25,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.query import QueryOptions, Weights
-from pneuma_assets.core.evaluation.metrics import mean_intervals
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, SearchIndex, SideHits, TableScores
 from pneuma_assets.core.relations import rank_groups
@@ -47,13 +42,10 @@ from pneuma_assets.core.search.table_search import SILENT
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.collect import collect_rows
 from pneuma_bench.experiments.support.key_databases import MANY_ROWS
+from pneuma_bench.experiments.support.sets import UNNAMED, arguments, means, sets_of
 from pneuma_bench.lab import Lab
-from pneuma_bench.reading import read_files
 from pneuma_bench.sets import RetrievalSet
-from pneuma_bench.settings import setting_of
 
-NAMED = ("warehouse", "spider_schemas_dev", "spider2_dev", "beaver_dw")
-UNNAMED = ("fetaqa_dev", "tabfact_val")
 GRID = [*product((0.1, 0.25, 0.4), (0.2, 0.3, 0.45))]
 """Weights of coverage and of place, among which the other sets choose."""
 COMPLETIONS = [*product((0.1, 0.2, 0.3), (0.1, 0.3), (0.1, 0.2, 0.3), (0.2, 0.4))]
@@ -62,10 +54,6 @@ MOVES = 200
 """Of one weight of a set's parts each, that are tried."""
 SAMPLED = 5
 """Rows of a table that are a sample of it: they tell nothing of keys."""
-WAYS = {
-    "equation 10": dict.fromkeys(PARTS, 0.0) | {"columns": 1.0, "values": 1.0},
-    "tables alone": {**rank_groups.WEIGHTS, "columns": 0.0, "values": 0.0},
-}
 Way = tuple[float, ...]
 FIGURES = ("hit@1", "hit@10", "exact@1", "tables")
 Numbers = npt.NDArray[np.float64]
@@ -119,15 +107,11 @@ class Questions:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--keep", type=Path, help="keeps embeddings and indexes")
-    options = parser.parse_args()
+    options = arguments(__doc__).parse_args()
     with ExitStack() as stack:
         sets = [
-            ask(options.folder, name, options.keep, stack)
-            for name in (*NAMED, *UNNAMED)
-            if (options.folder / f"{name}.queries.jsonl").exists()
+            ask(options.folder, name, dataset, options.keep, stack)
+            for name, dataset in sets_of(options.folder).items()
         ]
         figures: list[dict[Way, dict[str, Numbers]]] = [
             {pair: tables_found(one, weighted(*pair)) for pair in GRID} for one in sets
@@ -136,7 +120,7 @@ def main() -> None:
         others = {
             one.name: chosen(GRID, figures, at, ("R@1", "all@10")) for at, one in enumerate(sets)
         }
-        named = [one for one in sets if one.name in NAMED]
+        named = [one for one in sets if one.name not in UNNAMED]
         figures = [{some: completed(one, some) for some in COMPLETIONS} for one in named]
         completions = {
             one.name: chosen(COMPLETIONS, figures, at, ("R@10", "all@10"))
@@ -155,8 +139,6 @@ def main() -> None:
             left_out = chosen_weights(rest)
             ranked_by(left_out, f"{one.name}, sets, left out", one, weighted(*others[one.name]))
             print("  " + ", ".join(f"{name} {value:.1f}" for name, value in left_out.items()))
-            for way, weights in WAYS.items():
-                ranked_by(weights, f"{one.name}, sets, {way}", one, shipped)
 
 
 def ranked_by(parts: Mapping[str, float], what: str, one: Questions, weights: Weights) -> None:
@@ -187,15 +169,12 @@ def weighted(coverage: float, place: float) -> Weights:
     return Weights(coverage=coverage, place=place)
 
 
-def ask(folder: Path, name: str, keep: Path | None, stack: ExitStack) -> Questions:
+def ask(
+    folder: Path, name: str, dataset: RetrievalSet, keep: Path | None, stack: ExitStack
+) -> Questions:
     """Index a set and ask its questions."""
-    paths = (folder / f"{name}.{part}.jsonl" for part in ("tables", "queries"))
-    dataset = read_files(*paths, ids_are_names=name in NAMED)
-    setting = setting_of(Deployment(), {})
-    lab = stack.enter_context(Lab(dataset, keep, os.environ))
-    index = lab.index(setting)[0]
-    stack.callback(index.close)
-    query, encoder = QueryOptions(), lab.encoder(setting)
+    lab = stack.enter_context(Lab(dataset, keep))
+    index, query, encoder = lab.index()[0], QueryOptions(), lab.encoder()
     asked = []
     answerable = [one for one in dataset.asked if one.relevant]
     for some in chunks(answerable, 50):
@@ -210,7 +189,7 @@ def ask(folder: Path, name: str, keep: Path | None, stack: ExitStack) -> Questio
         for one, proposal, found in zip(some, proposals, scores, strict=True):
             words = list(dict.fromkeys(index.analyzer.question_terms(one.text)))
             asked.append(Asked(one.text, words, found, proposal.side, frozenset(one.relevant)))
-    joins = joins_of(dataset) if name in NAMED else {}
+    joins = {} if name in UNNAMED else joins_of(dataset)
     return Questions(name, index, asked, joins, copies_of(folder / f"{name}.copies.jsonl", dataset))
 
 
@@ -321,10 +300,7 @@ def report_groups(what: str, one: Questions, weights: Weights) -> None:
 
 
 def report(what: str, figures: Mapping[str, Numbers]) -> None:
-    intervals = mean_intervals(figures)
-    said = (f"{name} {value.mean():.3f} ({intervals[name].low:.3f}-{intervals[name].high:.3f})"
-            for name, value in figures.items())  # fmt: skip
-    print(f"{what} ({len(next(iter(figures.values())))}): {', '.join(said)}", flush=True)
+    print(f"{what} ({len(next(iter(figures.values())))}): {means(figures)}", flush=True)
 
 
 if __name__ == "__main__":

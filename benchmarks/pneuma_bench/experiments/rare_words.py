@@ -1,6 +1,6 @@
 """Asks for words that one table alone holds: how often it is first, and in the first ten.
 
-    python -m pneuma_bench.experiments.rare_words --keep FOLDER T1.jsonl Q1.jsonl ...
+    python -m pneuma_bench.experiments.rare_words FOLDER [--keep KEPT] [--words 100]
 
 Words are drawn from the sets' own tables, by rules that know nothing of the search: one table of
 the set alone has the word, in its name or its columns', in its rows or in what people wrote about
@@ -9,27 +9,21 @@ words that follow each other in a cell, of which one table has both and several 
 asked for alone, in a short phrase, and at the end of a question about another table.
 """
 
-import argparse
-import os
 import random
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from itertools import chain, pairwise
 from pathlib import Path
 
-import numpy as np
 import regex
 
-from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.evaluation.evaluate import Question, ask_all
-from pneuma_assets.core.evaluation.metrics import first_place, mean_intervals
+from pneuma_assets.core.evaluation.metrics import first_place
 from pneuma_assets.core.terms.split_names import is_word
+from pneuma_bench.experiments.support.sets import arguments, means, sets_of
 from pneuma_bench.lab import Lab
-from pneuma_bench.reading import read_files
 from pneuma_bench.sets import RetrievalSet
-from pneuma_bench.settings import setting_of
 
 _WORD = regex.compile(r"[^\W_](?:[\w\p{M}'-]*[[^\W_]\p{M}])?", regex.V1)
 _PARTS = re.compile(r"[_'-]")
@@ -114,38 +108,27 @@ def asked(dataset: RetrievalSet, words: Iterable[Drawn]) -> Iterator[tuple[str, 
         yield "in a long question", Question(f"{text.rstrip('?. ')} for {word}?", wanted)
 
 
-def measured(
-    files: Sequence[Path], keep: Path | None, most: int, named: Sequence[str]
-) -> dict[str, list[int]]:
+def measured(dataset: RetrievalSet, keep: Path | None, most: int) -> dict[str, list[int]]:
     """Ask for the words of one set; return by place and form where the table stands."""
-    dataset = read_files(*files, ids_are_names=files[0].name.split(".")[0] in named)
-    setting = setting_of(Deployment(), {})
     hits: dict[str, list[int]] = defaultdict(list)
-    with Lab(dataset, keep, os.environ) as lab:
-        index, _ = lab.index(setting)
-        with closing(index):
-            engine = lab.engine(setting, index, remembering=True)
-            for place, words in drawn(dataset, most).items():
-                forms = [*asked(dataset, words)]
-                answers = ask_all(engine, [question for _, question in forms], {})
-                for (form, _), one in zip(forms, answers, strict=True):
-                    rank = first_place(one.ranked, one.relevant)
-                    hits[f"{place}, {form}"].append(rank or NOWHERE)
+    with Lab(dataset, keep) as lab:
+        for place, words in drawn(dataset, most).items():
+            forms = [*asked(dataset, words)]
+            answers = ask_all(lab.engine(), [question for _, question in forms], {})
+            for (form, _), one in zip(forms, answers, strict=True):
+                hits[f"{place}, {form}"].append(first_place(one.ranked, one.relevant) or NOWHERE)
     return hits
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="+", type=Path, metavar="T.jsonl Q.jsonl")
-    parser.add_argument("--keep", type=Path, help="keeps embeddings and indexes")
+    parser = arguments(__doc__)
     parser.add_argument("--words", type=int, default=100, help="of each place in each set")
-    parser.add_argument("--named", nargs="*", default=[], help="sets whose ids are names")
     given = parser.parse_args()
     overall: dict[str, list[int]] = defaultdict(list)
-    for files in zip(given.files[::2], given.files[1::2], strict=True):
-        print(files[0].name.split(".")[0])
-        for name, ranks in measured(files, given.keep, given.words, given.named).items():
-            print(shown(name, ranks))
+    for set_name, dataset in sets_of(given.folder).items():
+        print(set_name)
+        for name, ranks in measured(dataset, given.keep, given.words).items():
+            print(shown(name, ranks), flush=True)
             overall[name] += ranks
             overall["all"] += ranks
     for name, ranks in overall.items():
@@ -154,12 +137,8 @@ def main() -> None:
 
 def shown(name: str, ranks: Sequence[int]) -> str:
     """Return how often the table was first, and in the first ten."""
-    places = np.array(ranks, np.float64)
-    low, high = mean_intervals({"": np.asarray(places <= MOST, np.float64)})[""]
-    return (
-        f"  {name:38} {len(ranks):4}, first {np.mean(places == 1):.3f}, "
-        f"in ten {np.mean(places <= MOST):.3f} ({low:.3f} to {high:.3f})"
-    )
+    figures = {"first": [one == 1 for one in ranks], "in ten": [one <= MOST for one in ranks]}
+    return f"  {name:38} {len(ranks):4}, {means(figures)}"
 
 
 if __name__ == "__main__":

@@ -121,10 +121,8 @@ class _Dataset(Closing):
         known = (table.table_id for table, _ in read.tables)
         self._places = dict(zip(known, self._sent, strict=True))
         lab = self._stack.enter_context(open_lab(read))
-        index, _ = lab.index(setting)
-        self._stack.callback(index.close)
-        self._options = setting.ask_options(index.kinds())
-        self._engine = lab.engine(setting, index, remembering=False)
+        self._options = setting.ask_options(lab.index(setting)[0].kinds())
+        self._engine = lab.engine(setting, remembering=False)
         return len(self._sent)
 
     def ask(self, questions: list[str], k: int) -> list[list[Place]]:

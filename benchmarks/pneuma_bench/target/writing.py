@@ -1,30 +1,11 @@
-"""Writes a set as the TARGET benchmark publishes its data (Ji et al., 2025), and its figures."""
+"""Writes a set as the TARGET benchmark publishes its data (Ji et al., 2025)."""
 
-import math
-from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_bench.files import write_lines
 from pneuma_bench.sets import RetrievalSet
-
-
-def recalls_as_target(
-    found: Sequence[Sequence[Any]], gold: Sequence[Collection[Any]]
-) -> tuple[float, float]:
-    """Return how many of all questions' tables were found, of all there are, and capped.
-
-    The package's `recall`, which is the paper's R@k (section 3.2) where a question has one table,
-    and its `capped_recall`: of as many tables as the answers have places for. The cap is what was
-    returned, not k: an answer of fewer tables than k makes it smaller. NaN where there is none.
-    """
-    pairs = [({*ranked}, {*wanted}) for ranked, wanted in zip(found, gold, strict=True)]
-    hits = sum(len(ranked & wanted) for ranked, wanted in pairs)
-    tables = sum(len(wanted) for _, wanted in pairs)
-    places = sum(min(len(wanted), len(ranked)) for ranked, wanted in pairs)
-    return hits / tables if tables else math.nan, hits / places if places else math.nan
-
 
 SPLITS = ("test", "train", "validation")
 """The parts of a data set that the package knows."""

@@ -24,7 +24,9 @@ from pneuma_assets.core.search.signals import proposed_tables
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.tables import Table, TableTerms
 from pneuma_assets.core.terms.fields import Field
-from pneuma_bench.retrieval import RetrievalSet, index_set, read_set
+from pneuma_bench.reading import read_set
+from pneuma_bench.retrieval import index_set
+from pneuma_bench.sets import RetrievalSet
 
 DATA = Path(__file__).resolve().parents[3].parent / "shared/data/retrieval"
 TABLES = 300

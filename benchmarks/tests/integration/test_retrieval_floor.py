@@ -10,7 +10,9 @@ from pneuma_assets.core.config.small_sections import SamplingConfig
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_bench.retrieval import RetrievalSet, evaluate, index_set, read_set
+from pneuma_bench.reading import read_set
+from pneuma_bench.retrieval import evaluate, index_set
+from pneuma_bench.sets import RetrievalSet
 
 DATA = Path(__file__).resolve().parents[3].parent / "shared/data/retrieval"
 TABLES = 150

@@ -1,23 +1,15 @@
-"""The package's retriever, asked as the package asks it, speaks to a process of ours.
+"""The package's retriever, asked as the package asks it, speaks to a process of ours."""
 
-With PNEUMA_TARGET_PYTHON, the python of an environment with `target_benchmark` 0.1.3, the package
-itself runs its retrieval task, and both evaluations are compared.
-"""
-
-import os
-import subprocess
 import sys
 import types
 from pathlib import Path
 
 import pytest
 
-from benchmarks.tests.support.bench_sets import QUESTIONS, TABLES, write_small_set
+from benchmarks.tests.support.bench_sets import QUESTIONS, TABLES
 from pneuma_bench.cli.app import app
-from pneuma_bench.experiments.target.__main__ import compare
 from pneuma_bench.target import serving
 
-PYTHON = os.environ.get("PNEUMA_TARGET_PYTHON")
 CLIENT = Path(serving.__file__).with_name("client.py")
 CALLED = [sys.executable, "-m", "pneuma_bench.cli"]
 
@@ -96,20 +88,3 @@ def test_a_process_that_cannot_begin_is_told_of(retriever):
 def test_the_client_is_printed_as_it_is(capfdbinary):
     app(["target", "client"], standalone_mode=False)
     assert capfdbinary.readouterr().out == CLIENT.read_bytes()
-
-
-@pytest.mark.skipif(PYTHON is None, reason="no PNEUMA_TARGET_PYTHON with target_benchmark")
-@pytest.mark.parametrize("named", [False, True])
-def test_the_package_and_we_agree(tmp_path, named, capsys):
-    tables, queries = write_small_set(tmp_path)
-    assert compare(PYTHON, tmp_path / "kept", "small", tables, queries, named)
-    said = capsys.readouterr().out
-    assert said.count("recall  ") >= 3
-    assert "DIFFERS" not in said
-
-
-@pytest.mark.skipif(PYTHON is None, reason="no PNEUMA_TARGET_PYTHON with target_benchmark")
-def test_it_is_the_package(tmp_path):
-    code = "import target_benchmark, importlib.metadata as m; print(m.version('target_benchmark'))"
-    done = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "0.1.3"

@@ -22,7 +22,8 @@ from pneuma_assets.core.models.encoder.encoder import SentenceEncoder
 from pneuma_assets.core.models.encoder.files import locate_encoder
 from pneuma_assets.core.tables import Vector
 from pneuma_bench.experiments.support.timing import timed
-from pneuma_bench.retrieval import read_set, table_documents
+from pneuma_bench.reading import read_set
+from pneuma_bench.retrieval import table_documents
 
 
 def main() -> None:

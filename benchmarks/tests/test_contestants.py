@@ -1,28 +1,22 @@
 """Contestants: each indexes a set, answers its questions, and is counted the same way."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from benchmarks.tests.support.bench_sets import SIDES, small_set
-from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.tables import Column
-from pneuma_bench.ablations.contestants import (
-    Labs,
+from pneuma_bench.contestants import (
     OurSearch,
     Prepared,
-    count_documents,
-    measured,
-)
-from pneuma_bench.ablations.whole_tables import (
     RowVectors,
     WholeTableVectors,
     WholeTableWords,
+    measured,
 )
 from pneuma_bench.lab import Lab
-from pneuma_bench.run import measure
+from pneuma_bench.measure import measure
 from pneuma_bench.settings import setting_of
 from tests.support.word_encoder import WordEncoder
 
@@ -30,24 +24,15 @@ from tests.support.word_encoder import WordEncoder
 class Fixed:
     """Answers every question with the same tables, one of them twice."""
 
-    name = key = "fixed"
-
     def __init__(self):
         self.asked = []
 
-    def prepare(self, dataset, folder):
-        return Prepared(1.5, 10, 6, 0)
+    def prepare(self, dataset):
+        return Prepared(1.5, 10, 6)
 
     def answer(self, questions, k):
         self.asked.append(list(questions))
-        return [["small/lakes", "small/lakes", "small/rivers", "small/papers"] for _ in questions]
-
-    def close(self):
-        pass
-
-
-def labs_of(folder):
-    return Labs(folder, os.environ, lambda _: WordEncoder())
+        return [["small/lakes", "small/rivers"] for _ in questions]
 
 
 def test_a_table_is_as_near_as_its_nearest_text_and_ties_are_the_first_ones():
@@ -65,18 +50,15 @@ def test_a_table_is_as_near_as_its_nearest_text_and_ties_are_the_first_ones():
     assert one.answer(["q"] * 40, 7) == expected
 
 
-def test_places_are_of_the_first_right_table_and_questions_without_one_do_not_count(tmp_path):
+def test_places_are_of_the_first_right_table_and_questions_without_one_do_not_count():
     dataset = replace(small_set(), kinds=["odd", "even"] * 4)
     fixed = Fixed()
-    found = measured(fixed, dataset, tmp_path, 2)
-    assert [*found.places] == [2, 1, 0, 0, 0, 0, 1]  # papers is third, and answers have two
+    found = measured(fixed, dataset, 2)
+    assert [*found.places] == [2, 1, 0, 0, 0, 0, 1]
     assert found.kinds == ["odd", "even"] * 3 + ["odd"]
-    assert found.facts == {
-        "seconds": 1.5, "size_bytes": 10, "documents": 6, "vectors": 0, "about": "", "tables": 6,
-    }  # fmt: skip
-    timed = measured(fixed, dataset, tmp_path, 2, rounds=2)
-    assert len(fixed.asked) == 2 + 1 + 2 * 100
-    assert timed.facts["questions_a_second"] > 0
+    assert found.facts.pop("questions_a_second") > 0
+    assert found.facts == {"seconds": 1.5, "size_bytes": 10, "vectors": 6}
+    assert len(fixed.asked) == 1 + 1 + 2 * 100
     assert found.hit_rate(1)[0] == pytest.approx(2 / 7)
     assert found.hit_rate(5)[0] == pytest.approx(3 / 7)
     value, (low, high) = found.hit_rate(5, "odd")
@@ -84,30 +66,14 @@ def test_places_are_of_the_first_right_table_and_questions_without_one_do_not_co
     assert np.isnan(found.hit_rate(5, "context")[0])
 
 
-def test_our_search_answers_as_bench_run_does(tmp_path):
-    setting = setting_of(SIDES, {"k": 3})
-    with Lab(small_set(), None, os.environ, lambda _: WordEncoder()) as lab:
-        expected = measure(lab, setting)
-    with labs_of(tmp_path) as labs:
-        contestant = OurSearch("ours", setting, labs, fresh=True)
-        found = measured(contestant, small_set(), tmp_path, 3, rounds=1)
-        contestant.close()
+def test_our_search_answers_as_bench_run_does():
+    with Lab(small_set(), None, {}, lambda _: WordEncoder()) as lab:
+        expected = measure(lab, setting_of(SIDES, {"k": 10}))
+        found = measured(OurSearch(lab, SIDES, {}), small_set(), 1)
     assert found.hit_rate(1)[0] == pytest.approx(expected.figures.values["R@1"])
     assert found.facts["vectors"] == expected.facts["blocks"]
     assert found.facts["size_bytes"] > 0
     assert found.facts["questions_a_second"] > 0
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"kinds": ["rows"]}, 12),  # two rows of each of six tables
-        ({"kinds": ["schema"]}, 6),  # the columns of a table are one text
-        ({"sampling.rows": 1}, 12),
-    ],
-)
-def test_documents_are_counted_before_they_are_packed(options, expected):
-    assert count_documents(small_set(), setting_of(Deployment(), options)) == expected
 
 
 @pytest.mark.parametrize(
@@ -118,14 +84,12 @@ def test_documents_are_counted_before_they_are_packed(options, expected):
         lambda: RowVectors(WordEncoder(), 100),
     ],
 )
-def test_plain_retrievers_find_what_the_words_say(make, tmp_path):
+def test_plain_retrievers_find_what_the_words_say(make):
     contestant = make()
-    found = measured(contestant, small_set(), tmp_path / "its", 6, rounds=1)
-    contestant.close()
+    found = measured(contestant, small_set(), 1)
     assert found.hit_rate(1)[0] == 1.0
     assert found.facts["size_bytes"] > 0
-    assert found.facts["documents"] in {6, 12}
-    assert make().key == contestant.key != RowVectors(WordEncoder(), 2).key
+    assert found.facts["vectors"] in {0, 6, 12}
     answers = contestant.answer(["Danube", "no word of any table"], 6)
     assert answers[0][0] == "small/rivers"
     for one in answers:
@@ -133,22 +97,20 @@ def test_plain_retrievers_find_what_the_words_say(make, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["...", "the of", ""])
-def test_tables_without_a_word_are_not_found_by_words(tmp_path, text):
+def test_tables_without_a_word_are_not_found_by_words(text):
     dataset = small_set()
     mute_columns = [Column(text, "VARCHAR")]
     tables = [(replace(table, columns=mute_columns), [(text,)]) for table, _ in dataset.tables]
     mute = replace(dataset, tables=tables, names={}, contexts={})
-    found = measured(WholeTableWords(), mute, tmp_path / "its", 3, rounds=1)
+    found = measured(WholeTableWords(), mute, 1)
     assert found.hit_rate(3)[0] == 0
     assert found.facts["size_bytes"] == 0
 
 
-def test_a_long_table_is_the_mean_of_its_windows(tmp_path):
+def test_a_long_table_is_the_mean_of_its_windows():
     dataset = small_set()
     (table, _), *others = dataset.tables
     long = replace(dataset, tables=[(table, [("Danube", str(n)) for n in range(300)]), *others])
-    prepared = WholeTableVectors(WordEncoder(window=20)).prepare(long, tmp_path)
-    assert prepared.vectors == 6
-    assert prepared.documents > 20
-    vectors = np.load(tmp_path / "vectors.npy")
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0)
+    whole = WholeTableVectors(WordEncoder(window=20))
+    assert whole.prepare(long).vectors == 6
+    assert np.linalg.norm(whole._vectors, axis=1) == pytest.approx(1.0)

@@ -1,1 +1,0 @@
-"""The comparisons of Pneuma's section 7, on any sets: contestants, figures, and a page of them."""

@@ -1,1 +1,0 @@
-"""Retrievers of other packages, as `pneuma-bench paper --beside` runs them."""

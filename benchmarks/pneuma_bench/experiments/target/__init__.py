@@ -1,1 +1,0 @@
-"""This project's figures beside those of the package `target_benchmark`."""
