@@ -136,6 +136,15 @@ def test_retrievers_stand_beside_each_other(files, tmp_path):
     assert len([*tmp_path.glob("kept/beside/*.json")]) == 5
 
 
+def test_a_needle_is_looked_for_among_more_tables(files, tmp_path):
+    asked = ["target", "needle", *files, "--questions", "2", "--keep", tmp_path / "kept"]
+    result = bench(*asked, "--size", "4", "--size", "2", *SIDES)
+    assert result.exit_code == 0, result.output
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["tables", "2", "4"]
+    (line,) = bench(*asked, "--size", "9").stderr.splitlines()[-1:]
+    assert line == ("error: of 6 tables 2 are asked for, so there cannot be 9; take another size")
+
+
 def helps(command, name=""):
     """Yield each option's name and help, of a command and all below it."""
     yield from ((f"{name} {one.name}", one.help) for one in command.params if one.help)

@@ -1,4 +1,4 @@
-"""`pneuma-bench target`: the TARGET benchmark's data and retriever."""
+"""`pneuma-bench target`: the TARGET benchmark's data, retriever and needle."""
 
 import os
 import sys
@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pneuma_assets.cli.output import counted, print_line, showing_progress
+from pneuma_assets.cli.output import counted, print_line, print_table, showing_progress
 from pneuma_bench.cli.shared import (
+    KeepOption,
     NarrateOption,
     QueriesOption,
+    SeedOption,
     SetOption,
     TablesOption,
     deployed,
     narrating,
     path,
     settings_of,
+    short,
 )
 from pneuma_bench.cli.shared import app as bench_app
 
@@ -79,3 +82,37 @@ def client() -> None:
 
     text = (files("pneuma_bench.target") / "client.py").read_text(encoding="utf-8")
     sys.stdout.write(text)
+
+
+@app.command()
+@deployed
+def needle(
+    loaded: "LoadedDeployment",
+    tables: TablesOption,
+    queries: QueriesOption,
+    keep: KeepOption,
+    size: Annotated[list[int], typer.Option(min=1, help="How many tables; again for more.")],
+    hay: Annotated[list[Path] | None, path("T.jsonl", "Other tables; again for more.")] = None,
+    questions: Annotated[int, typer.Option(min=1, help="The first of them are asked.")] = 100,
+    seed: SeedOption = 0,
+    more: SetOption = None,
+) -> None:
+    """Ask the same questions of ever more tables; what was measured is kept."""
+    from pneuma_bench.lab import Lab
+    from pneuma_bench.measure import compare
+    from pneuma_bench.reading import read_files, read_tables
+    from pneuma_bench.settings import setting_of
+    from pneuma_bench.target.haystack import haystack
+
+    setting = setting_of(narrating(loaded.deployment, enabled=False), settings_of(more))
+    dataset, others = read_files(tables, queries), [read_tables(one) for one in hay or ()]
+    shown = []
+    for one in sorted(size):
+        among = haystack(dataset, others, questions, one, seed)
+        with showing_progress(), Lab(among, keep) as lab:
+            outcome = compare(lab, {"needle": setting})[0].outcome
+        facts, values = outcome.facts, outcome.figures.values
+        row = [f"{one:,}", short(values["R@1"]), short(values["R@10"]), f"{facts['ms_cpu']:.1f}"]
+        shown.append([*row, f"{facts['index_bytes'] / 1e6:,.1f}"])
+    headings = ["tables", "R@1", "R@10", "CPU ms a question", "MB on disk"]
+    print_table(headings, shown, numbers=headings)
