@@ -67,8 +67,6 @@ PICTURES: dict[str, tuple[Callable[[Page], object], dict[str, Any]]] = {
     "web-search": (show(SEARCH), {}),
     "web-table": (show(TABLE), {}),
     "web-answer": (run_statement, {"viewport": {"width": 1180, "height": 1120}}),
-    "web-dark": (show(SEARCH), {"color_scheme": "dark"}),
-    "web-narrow": (show(SEARCH), {"viewport": {"width": 360, "height": 800}}),
 }
 
 
