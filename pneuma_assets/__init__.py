@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from pneuma_assets.core.service.changed import Changed
     from pneuma_assets.core.service.describe import ColumnDescription
+    from pneuma_assets.core.service.index_report import IndexingReport
     from pneuma_assets.core.service.joins import JudgedJoin, KnownJoin
     from pneuma_assets.core.service.lineage import LinkedTable
     from pneuma_assets.core.service.sources import SourceCheck
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.store.restore import Restored
     from pneuma_assets.core.tables import DocumentKind
     from pneuma_assets.enrichment import with_narrations
-    from pneuma_assets.index_run import IndexingFailedError, IndexingReport
+    from pneuma_assets.index_run import IndexingFailedError
     from pneuma_assets.workspace import Workspace, open_workspace
 
 __all__ = [
@@ -113,7 +114,7 @@ _MODULES = {
     "IndexFilter": "core.index.base",
     "IndexInfo": "core.index.base",
     "IndexingFailedError": "index_run",
-    "IndexingReport": "index_run",
+    "IndexingReport": "core.service.index_report",
     "JoinEdge": "core.relations.join_graph",
     "JudgedJoin": "core.service.joins",
     "KnownJoin": "core.service.joins",

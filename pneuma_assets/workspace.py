@@ -1,5 +1,6 @@
 """The public face: one deployment opened from Python, to be asked, indexed and looked at."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.service import workspace
 
 if TYPE_CHECKING:
-    from pneuma_assets.index_run import IndexingReport
+    from pneuma_assets.core.service.index_report import IndexingReport
 
 
 class Workspace(workspace.Workspace):
@@ -28,6 +29,8 @@ class Workspace(workspace.Workspace):
     ) -> "IndexingReport":
         """Index every table that is new or changed, as `pneuma-assets index` does.
 
+        Where nothing has changed since the last run, none is started.
+
         Secrets are those of this process's own environment, which Dagster's resources read.
 
         Args:
@@ -43,11 +46,15 @@ class Workspace(workspace.Workspace):
             StateError: The workspace is closed.
         """
         from pneuma_assets.core.service.sources import select_sources
+        from pneuma_assets.core.service.unchanged import report_unchanged
 
         chosen = _path("folder", folder)
         self._check_open()
         self.release()
         self.loaded, names = select_sources(self.loaded, chosen, sources)
+        plain = not (rebuild or accept_removals)
+        if plain and (report := report_unchanged(self.loaded, os.environ, names)) is not None:
+            return report
         from pneuma_assets.index_run import run_indexing  # last: what is wrong is told at once
 
         return run_indexing(

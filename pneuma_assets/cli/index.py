@@ -19,8 +19,8 @@ from pneuma_assets.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.service.index_report import IndexingReport
     from pneuma_assets.core.tables import Problem
-    from pneuma_assets.index_run import IndexingReport
     from pneuma_assets.workspace import Workspace
 
 SHOWN_PROBLEMS = 20
@@ -89,6 +89,8 @@ def _print_report(report: "IndexingReport") -> None:
     parts["start and end"] = max(0.0, report.seconds - sum(parts.values()))
     stages = ", ".join(f"{name} {took:.1f} s" for name, took in parts.items())
     took = f"took {report.seconds:.1f} s ({stages})"
+    if not report.stage_seconds:
+        took = f"nothing has changed, so no run was started; took {report.seconds:.1f} s"
     print_indented(took, margin=0, most_lines=_LINES_OF_STAGES)
     if report.renamed:
         renamed = counted(report.renamed, "table has", "tables have")

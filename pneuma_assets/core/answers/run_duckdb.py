@@ -22,8 +22,7 @@ from pneuma_assets.core.answers.fork_server import ask
 from pneuma_assets.core.answers.infer_types import CANDIDATES
 from pneuma_assets.core.answers.statements import Checked, ReadTable
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableChangedError
-from pneuma_assets.core.sources.base import StatementRows
-from pneuma_assets.core.sources.files.delimited import NULLS
+from pneuma_assets.core.sources.base import NULLS, StatementRows
 from pneuma_assets.core.text.safe import one_line
 
 CHANGED = "has changed since it was indexed; index it again"

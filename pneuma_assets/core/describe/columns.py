@@ -18,8 +18,7 @@ from pneuma_assets.core.describe.documented import comments_of, documented_descr
 from pneuma_assets.core.describe.texts import GUESSED, SPELT, spelt_out
 from pneuma_assets.core.dictionaries.html import lists_in_markdown
 from pneuma_assets.core.dictionaries.lines import Glossary
-from pneuma_assets.core.sources.base import Row
-from pneuma_assets.core.sources.files.delimited import NULLS
+from pneuma_assets.core.sources.base import NULLS, Row
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import is_left_short, shared_prefix

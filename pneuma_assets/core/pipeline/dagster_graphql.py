@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pneuma_assets.core.asking_http import ask
 from pneuma_assets.core.config.small_sections import WebserverConfig
 from pneuma_assets.core.errors import ConfigError, SourceError
 from pneuma_assets.core.grouping import chunks
@@ -130,6 +129,8 @@ class _Webserver:
         return mapping_of(said.get("data"))
 
     def _answer(self, body: bytes) -> bytes:
+        from pneuma_assets.core.asking_http import ask  # loads ssl
+
         left = self._ends - time.monotonic()
         too_long = f"it took more than {SECONDS:g} s"
         if left <= 0:

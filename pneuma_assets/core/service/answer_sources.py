@@ -29,8 +29,13 @@ from pneuma_assets.core.index.base import IndexFilter, let_through
 from pneuma_assets.core.service.describe import hides_names
 from pneuma_assets.core.service.state import StateReader
 from pneuma_assets.core.service.visible_tables import check_among, seen_tables
-from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable, unread_of
-from pneuma_assets.core.sources.files.delimited import NULLS
+from pneuma_assets.core.sources.base import (
+    NULLS,
+    Statement,
+    StatementRows,
+    StatementTable,
+    unread_of,
+)
 from pneuma_assets.core.sources.files.names import HOLDERS, parse_file_name
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.names import unescape

@@ -1,5 +1,6 @@
 """The deployment's state: whether there is one, opening and restoring it, and reading it."""
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -62,6 +63,13 @@ def restore_state(loaded: LoadedDeployment) -> "Restored | None":
     from pneuma_assets.core.store.restore import restore
 
     return restore(_state_file(loaded))
+
+
+def history_of(home: Path) -> str:
+    """Return what tells the history that Dagster has of runs from any other, also one made anew."""
+    folder = Path(os.environ.get("DAGSTER_HOME") or home / "dagster")
+    events = folder / "history" / "runs" / "index.db"
+    return f"{folder} {events.stat().st_ino if events.exists() else 'elsewhere'}"
 
 
 def _state_file(loaded: LoadedDeployment) -> Path:

@@ -19,6 +19,7 @@ from pneuma_assets.core.store.schema import (
 from pneuma_assets.core.tables import content_hash
 
 _NAME = "deployment"
+_HISTORY = "history"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,14 @@ class OwnedAssetKeys(StorePart):
         """Return what was last told under each key that this deployment has made."""
         found = self._db.read(select(pages))
         return {r.asset_key: PublishedPage(r.table_id, r.updated_at, r.problem) for r in found}
+
+    def use_history(self, history: str) -> None:
+        """Note which history of Dagster's the pages are in, as `history_of` names it."""
+        put(self._db, _HISTORY, history)
+
+    def history(self) -> str | None:
+        """Return which history that was; None where no command line has indexed."""
+        return get(self._db, _HISTORY)
 
     def fingerprint(self) -> str:
         """Return what is another one when any table's page is to say something else."""

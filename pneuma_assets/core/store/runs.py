@@ -134,10 +134,14 @@ class Runs(StorePart):
             connection.execute(delete(runs).where(runs.c.run_id.not_in(latest)))
             connection.execute(delete(stages).where(stages.c.run_id.not_in(select(runs.c.run_id))))
 
+    def unfinished(self) -> set[str]:
+        """Return the runs that began to work and did not end, living or dead."""
+        unfinished = select(runs.c.run_id).where(runs.c.ended_at.is_(None))
+        return {row.run_id for row in self._db.read(unfinished)}
+
     def dead(self, run_ids: Iterable[str]) -> list[str]:
         """Return those of these runs that began to work, did not end and have no process."""
-        unfinished = select(runs.c.run_id).where(runs.c.ended_at.is_(None))
-        begun = {row.run_id for row in self._db.read(unfinished)} - self.living()
+        begun = self.unfinished() - self.living()
         return [run_id for run_id in run_ids if run_id in begun]
 
     def reading(self, run_id: str, table_id: str | None) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from pneuma_assets.cli.index import _print_report
-from pneuma_assets.index_run import IndexingReport
+from pneuma_assets.core.service.index_report import IndexingReport
 
 SECONDS = dict.fromkeys(
     ("embedding_blocks", "raw_tables", "sampled_rows", "schema_narrations", "search_index"), 1.5

@@ -2,11 +2,11 @@
 
 import pytest
 
+from pneuma_assets.core.service.index_report import make_report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.store.runs import StageRecord
 from pneuma_assets.core.tables import Problem, TableRef
-from pneuma_assets.index_run import make_report
 
 
 def run(**figures: dict[str, float]) -> dict[str, StageRecord]:
@@ -16,10 +16,10 @@ def run(**figures: dict[str, float]) -> dict[str, StageRecord]:
 def test_runs_add_up_whatever_each_has_ended(tmp_path):
     runs = [
         run(
-            search_index={"tables": 12, "removed": 2, "renamed": 5, "forgotten": 1},
             raw_tables={"tables": 5},
             schema_narrations={"columns": 9, "shown": 8, "narrated": 7},
             embedding_blocks={"blocks": 6},
+            search_index={"tables": 12, "removed": 2, "renamed": 5, "forgotten": 1},
         ),
         run(
             raw_tables={}, schema_narrations={"columns": 1, "shown": 1}, search_index={"tables": 1}

@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 
+from pneuma_assets.core.sources.base import NULLS
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
 from pneuma_assets.core.sources.files.text_layout import (
@@ -92,9 +93,6 @@ def _with_points(sql: str, width: int, positions: Sequence[int]) -> str:
     )
     return f"(SELECT {', '.join(cells)} FROM {Relation(sql).aliased(width)})"
 
-
-NULLS = ("", "NA", "N/A", "n/a", "NULL", "null", "None", "#N/A")
-"""Spellings of "no value" that do not make a column of numbers one of text."""
 
 _NULLS = ", ".join(map(literal, NULLS))
 
