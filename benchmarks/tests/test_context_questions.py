@@ -7,6 +7,7 @@ from hashlib import sha256
 import pytest
 
 from benchmarks.tests.support.documented_tables import documented_set
+from pneuma_bench.generator.annotating import copies_of
 from pneuma_bench.generator.context import context_questions, draw_evenly
 from pneuma_bench.generator.context_wording import is_citation, leans, requested
 from pneuma_bench.generator.contexts import (
@@ -17,7 +18,7 @@ from pneuma_bench.generator.contexts import (
     why_no_question,
 )
 from pneuma_bench.generator.datasheet import DATASHEET
-from pneuma_bench.generator.documents import Pages, copies_of, passages_of
+from pneuma_bench.generator.documents import Pages, passages_of
 from pneuma_bench.generator.questions import Spec
 from tests.support.word_encoder import WordEncoder
 

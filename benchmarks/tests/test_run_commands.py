@@ -131,7 +131,7 @@ def test_retrievers_stand_beside_each_other(files, tmp_path):
     for _ in range(2):  # the second time all is kept
         result = bench("paper", *files, "--keep", tmp_path / "kept", "--rounds", "1")
         assert result.exit_code == 0, result.output
-        for name in ("this project", "two sides", "BM25", "whole tables", "every row"):
+        for name in ("this project", "two sides", "BM25", "embeddings"):
             assert name in result.stdout
     assert len([*tmp_path.glob("kept/beside/*.json")]) == 5
 

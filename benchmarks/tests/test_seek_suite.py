@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.seek.state import read_state
 from pneuma_bench.experiments.seek import deploy
 from pneuma_bench.seek.levels import ASKER, MOST_TURNS, replayed, talked
 from pneuma_bench.seek.needs import MOST_OF_WAREHOUSE, Need, chosen, read_needs, same
-from pneuma_bench.seek.simulated import pasted, simulated
 from tests.support import seek_lake
 from tests.support.scripted_model import act, say, scripted_model
 
@@ -58,56 +56,6 @@ def test_a_person_agrees_to_a_models_proposal_when_it_has_all(small):
         found = talked_at(small, endpoint.url)
     assert (found.complete, found.answered) == (1, 2)
     assert found.told == ["purchases of items", "Yes, go ahead."]
-
-
-def played(small, *lines):
-    """Return what comes of a script for the system and for the model that plays the person."""
-    with (
-        scripted_model(*lines) as (endpoint, script),
-        seek_lake.opened(small, seek_lake.model_at(endpoint.url)) as workspace,
-    ):
-        person = OpenAIModel("p", endpoint.url, api_key=None, key_variable="K")
-        return simulated(workspace, COSTS, person), script, endpoint
-
-
-def test_a_person_whom_a_model_plays_sees_the_state_and_says_when_it_is_reached(small):
-    agreed = {"message": "Go on, with the new one.", "agrees": True}
-    reached = {"message": "That is it.", "reached": True}
-    found, script, endpoint = played(small, *PROPOSED, agreed, *MADE, reached)
-    assert found.told == ["purchases of items", "Go on, with the new one."]
-    assert (found.reached, found.answered, found.unreadable) == (2, 2, 0)
-    assert not pasted(found.told, COSTS.question)
-    by_person = [one["model"] == "p" for one in endpoint.requests]
-    assert by_person == [False] * 3 + [True] + [False] * 4 + [True]
-    assert (found.system.read, found.system.written, found.person.read) == (700, 70, 200)
-    assert found.seconds > 0
-    told = [p for p, is_persons in zip(script.prompts, by_person, strict=True) if is_persons]
-    assert all(COSTS.question in one for one in told)
-    assert "Shall I?" in told[0]
-    assert "new_tariff" in told[0]
-    assert f"[[{seek_lake.EXPECTED}]]" in told[1]
-    assert sum(COSTS.question in one for one in script.prompts) == len(told)
-
-
-def test_a_person_who_never_gets_there_stops_after_the_last_turn(small):
-    found, *_ = played(small, *[say("What do you mean?"), "no JSON, but words"] * MOST_TURNS)
-    assert (len(found.told), found.reached, found.answered) == (MOST_TURNS, 0, 0)
-    assert found.unreadable == MOST_TURNS
-    assert found.told[1:] == ["no JSON, but words"] * (MOST_TURNS - 1)
-
-
-@pytest.mark.parametrize(
-    ("told", "is_pasted"),
-    [
-        ("Mean life expectancy, by continent, in 2007!", True),
-        ("I want the MEAN life expectancy by continent", True),
-        ("How long do people live, by continent?", False),
-        ("mean life expectancy, please", False),
-        ("", False),
-    ],
-)
-def test_a_question_is_given_away_by_half_of_its_word_triples(told, is_pasted):
-    assert pasted(["vague words", told], "mean life expectancy; by continent; in 2007") == is_pasted
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,8 @@
 """How many foreign keys that nobody declared are found.
 
     python -m pneuma_bench.experiments.joins --data FOLDER [--weights]
-    python -m pneuma_bench.experiments.joins --scale 10000
 
-The first infers the joins of each database of a folder: schemas of which names alone are known
+Infers the joins of each database of a folder: schemas of which names alone are known
 (`spider_schemas_dev`, `beaver_dw`: `NAME.tables.jsonl`, `NAME.joins.jsonl`), folders of CSV files
 (`databases`), and the seven schemas of `pneuma_bench.experiments.warehouse`
 (`warehouse.tables.jsonl`, with `joins.tsv`, which was written by hand). Each is also
@@ -13,19 +12,12 @@ columns refer to a third, counts as wrong, and its share is told beside. The ben
 `beaver_dw` are those that its questions need, so that its precision is a lower bound.
 `--list KIND` prints what is wrong and missed, `--weights` weights fitted to all of them. Left out:
 with weights fitted to nine tenths of the databases, all names of a database being one.
-
-The second makes so many tables of 12 columns, of which each refers to five others, and times what
-a run and a question do with them.
 """
 
 import argparse
 import json
-import random
-import time
-import tracemalloc
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -33,11 +25,9 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from pneuma_assets.core.evaluation.metrics import Interval, Values, drawn, interval_of
-from pneuma_assets.core.relations import rank_groups
-from pneuma_assets.core.relations.infer_joins import Candidate, candidates, choose, infer_joins
-from pneuma_assets.core.relations.join_column_facts import JoinColumn
+from pneuma_assets.core.relations.infer_joins import Candidate, candidates, choose
 from pneuma_assets.core.relations.join_features import WEIGHTS, Features
-from pneuma_assets.core.relations.join_graph import JoinEdge, JoinGraph
+from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_bench.experiments.support.key_databases import Edge, KeyDatabase, read_databases
 from pneuma_bench.experiments.support.shortened_names import renamed
 
@@ -49,21 +39,16 @@ GOLD = Path(__file__).with_suffix(".tsv")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path)
+    parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--list", default="", metavar="KIND")
     parser.add_argument("--weights", action="store_true")
-    parser.add_argument("--scale", type=int)
     options = parser.parse_args()
-    if options.scale:
-        scale(options.scale)
-    elif options.data and options.weights:
-        databases = databases_of(options.data)
+    databases = databases_of(options.data)
+    if options.weights:
         found = fit(databases, sampled(databases), range(len(databases)))
         print(json.dumps(found, indent=4, sort_keys=True))
-    elif options.data:
-        report_joins(databases_of(options.data), options.list)
     else:
-        parser.error("name --data or --scale")
+        report_joins(databases, options.list)
 
 
 def databases_of(folder: Path) -> list[KeyDatabase]:
@@ -192,53 +177,6 @@ def list_errors(each: Iterable[tuple[KeyDatabase, set[Edge]]]) -> None:
         for what, some in (("wrong", found - right), ("missed", missed)):
             for table, mine, other, theirs in sorted(some):
                 print(f"  {what}: {database.name}: {table}.{mine} -> {other}.{theirs}")
-
-
-def scale(tables: int) -> None:
-    drawn = random.Random(0)
-    lake = {}
-    for number in range(tables):
-        keys = [f"thing{drawn.randrange(tables)}_id" for _ in range(5)]
-        names = [f"thing{number}_id", *keys, *(f"measure_{n}" for n in range(6))]
-        lake[f"wh/s{number % 20}/thing{number}"] = [
-            column(f"wh/s{number % 20}/thing{number}", name, place)
-            for place, name in enumerate(names)
-        ]
-    columns = sum(map(len, lake.values()))
-    began = time.process_time()
-    edges = infer_joins(lake)
-    print(f"{tables:,} tables, {columns:,} columns: {len(edges):,} joins, "
-          f"{time.process_time() - began:.1f} s of processor", flush=True)  # fmt: skip
-    tracemalloc.start()
-    infer_joins(lake)
-    print(f"{tracemalloc.get_traced_memory()[1] / 1e6:.0f} MB beside the columns", flush=True)
-    tracemalloc.stop()
-    linked = [
-        JoinEdge(f"t{drawn.randrange(tables)}", ("a",), f"t{drawn.randrange(tables)}", ("b",),
-                 edges[0].kind, drawn.random()) for _ in range(5 * tables)
-    ]  # fmt: skip
-    times = []
-    for _ in range(200):
-        found = {
-            f"t{drawn.randrange(tables)}": drawn.random() for _ in range(rank_groups.CANDIDATES)
-        }
-        near = [edge for edge in linked if not set(found).isdisjoint(edge.tables)]
-        asked = [
-            rank_groups.Mention(
-                str(n), 1.0, {t: drawn.random() for t in drawn.sample(list(found), 5)}
-            )
-            for n in range(8)
-        ]
-        began = time.process_time()
-        rank_groups.rank_groups(JoinGraph(near), found, asked, 10)
-        times.append(1000 * (time.process_time() - began))
-    print(f"ranking sets over {len(linked):,} joins: {median(times):.1f} ms of processor, "
-          f"{sorted(times)[int(0.95 * len(times))]:.1f} for one in 20")  # fmt: skip
-
-
-def column(table_id: str, name: str, place: int) -> JoinColumn:
-    cells = np.arange(1, 33, dtype=np.uint64) * np.uint64(1 << 20)
-    return JoinColumn(table_id, name, place, 4000, cells, whole=False)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,17 @@
-"""Print what it costs to keep many small tables current: in a folder, a bucket and a database.
+"""Print what it costs to keep many small tables current: in a folder and in a database.
 
-Run `python -m pneuma_bench.experiments.kept_current --tables 10000 --where folder s3`, or
+Run `python -m pneuma_bench.experiments.kept_current --tables 10000`, or
 with `--tables 500 --where postgresql`. First all tables are indexed; then a tick looks at a lake
 where nothing has changed; then 3 % are changed, 0.4 % are new and 0.2 % are gone, and one run
 brings that into the index.
 
-The bucket's server is moto's, the database's a PostgreSQL that is started for it; both are
-processes of their own, whose time does not count. No model describes columns, and the encoder is a
+The database is a PostgreSQL that is started for it, a process of its own whose time does not count.
+No model describes columns, and the encoder is a
 stand-in that costs next to nothing: `--encoder packaged` takes the real one.
 """
 
 import argparse
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -29,25 +27,14 @@ from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.service.state import open_store
-from pneuma_assets.core.sources.files import s3
 from pneuma_bench.experiments.support.timing import T, timed
 from pneuma_bench.experiments.tables import NoEncoder
 from tests.support.postgresql_process import Server
 from tests.support.ticks import Ticking
 
 ROWS = 20
-KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
 PASSWORD = "KEPT_CURRENT_PASSWORD"
 """Names the variable that the source reads."""
-_BUCKETS = """
-import logging, sys
-from moto.server import ThreadedMotoServer
-logging.getLogger("werkzeug").setLevel(logging.ERROR)
-server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-server.start()
-print(*server.get_host_and_port(), flush=True)
-sys.stdin.read()
-"""
 
 
 def header(number: int) -> tuple[str, ...]:
@@ -86,24 +73,6 @@ class Folder:
         (self._lake / f"t{number}.csv").unlink()
 
 
-class Bucket:
-    """Tables as objects."""
-
-    def __init__(self, endpoint: str) -> None:
-        self._client = s3.connect(endpoint, None, *KEYS.values(), None)
-        self._client.create_bucket(Bucket="lake")
-        self.source = {"type": "s3", "bucket": "lake", "endpoint_url": endpoint}
-
-    def put(self, number: int, version: int = 0) -> None:
-        """Write one."""
-        body = text(number, version).encode()
-        self._client.put_object(Bucket="lake", Key=f"t{number}.csv", Body=body)
-
-    def drop(self, number: int) -> None:
-        """Delete one."""
-        self._client.delete_object(Bucket="lake", Key=f"t{number}.csv")
-
-
 class Database:
     """Tables of a PostgreSQL, whose counters say at once what was written."""
 
@@ -131,18 +100,10 @@ class Database:
 
 
 @contextmanager
-def opened(where: str, root: Path) -> Iterator[Folder | Bucket | Database]:
-    """Open an empty folder, bucket or database; servers are processes of their own."""
+def opened(where: str, root: Path) -> Iterator[Folder | Database]:
+    """Open an empty folder or database."""
     if where == "folder":
         yield Folder(root)
-    elif where == "s3":
-        os.environ.update(KEYS)
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        with subprocess.Popen([sys.executable, "-c", _BUCKETS], text=True, **pipes) as server:
-            try:
-                yield Bucket("http://{}:{}".format(*server.stdout.readline().split()))
-            finally:
-                server.kill()
     else:
         with Server() as server:
             address = make_url(server.url)
@@ -216,9 +177,9 @@ def stand_in(config: EncoderConfig) -> Encoder:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    places = ["folder", "s3", "postgresql"]
+    places = ["folder", "postgresql"]
     parser.add_argument("--tables", type=int, default=10_000)
-    parser.add_argument("--where", nargs="+", choices=places, default=["folder", "s3"])
+    parser.add_argument("--where", nargs="+", choices=places, default=["folder"])
     parser.add_argument("--encoder", choices=["packaged", "none"], default="none")
     options = parser.parse_args()
     if options.encoder == "none":

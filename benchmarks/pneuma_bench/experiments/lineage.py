@@ -3,10 +3,9 @@
 Every PostgreSQL brings some 140 views, written by its authors over thirty years: pg_stat_…,
 information_schema and the like. Their system tables are copied without rows, the views made anew
 over the copies, and the server asked of which columns each depends (`pg_depend`), which is the
-truth. Questions of a benchmark with an answer in SQL are made views, too. `--sqlglot` also compares
-where each column comes from with sqlglot's own `lineage`.
+truth. Questions of a benchmark with an answer in SQL are made views, too.
 
-    python -m pneuma_bench.experiments.lineage --sqlglot
+    python -m pneuma_bench.experiments.lineage [--queries FOLDER]
 """
 
 import argparse
@@ -22,7 +21,7 @@ from sqlalchemy import Connection, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from pneuma_assets.core.lineage.names import TableName
-from pneuma_assets.core.lineage.view_sql import ViewLineage, read_view
+from pneuma_assets.core.lineage.view_sql import read_view
 from pneuma_assets.core.tables import Definition
 from tests.support.postgresql_process import Server, autocommitting
 
@@ -106,26 +105,6 @@ def queries(connection: Connection, folder: Path) -> Iterator[tuple[str, dict[st
         yield schema, made
 
 
-def sqlglot_says(sql: str, known: Mapping[str, list[str]]) -> Iterator[tuple[str, Pairs]]:
-    """Yield what sqlglot's own lineage says of each column that it can follow."""
-    import sqlglot
-    from sqlglot.lineage import lineage
-
-    schema = {table: dict.fromkeys(columns, "text") for table, columns in known.items()}
-    try:
-        names = sqlglot.parse_one(sql, dialect="postgres").named_selects
-    except sqlglot.errors.SqlglotError:  # of which it says nothing
-        return
-    for name in names:
-        try:
-            node = lineage(name, sql, schema=schema, dialect="postgres")
-        except Exception:  # noqa: BLE001 (what it cannot follow is not compared)
-            continue
-        leaves = [one for one in node.walk() if isinstance(one.expression, sqlglot.exp.Table)]
-        found = {(one.expression.name, one.name.rpartition(".")[2]) for one in leaves}
-        yield name, {one for one in found if one[0] in known}  # functions are no tables
-
-
 def shares(found: set[object], true: set[object]) -> tuple[int, int, int]:
     """Return how many are found and true, found, and true."""
     return len(found & true), len(found), len(true)
@@ -160,7 +139,6 @@ class Group:
 def main() -> None:
     """Make the views, read them, and compare."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sqlglot", action="store_true", help="compare with its lineage, too")
     parser.add_argument("--queries", type=Path, default=Path("../shared/data/warehouse"))
     options = parser.parse_args()
     with Server() as server, autocommitting(make_url(server.url)) as connection:
@@ -171,10 +149,10 @@ def main() -> None:
     for what, some in (("views of PostgreSQL", groups[:1]), ("answers as views", groups[1:])):
         if some:
             print(f"== {what}")
-            compare(some, sqlglot=options.sqlglot)
+            compare(some)
 
 
-def compare(groups: Sequence[Group], *, sqlglot: bool) -> None:
+def compare(groups: Sequence[Group]) -> None:
     """Print how true what is read of views is."""
     began = time.process_time()
     read = [
@@ -186,39 +164,20 @@ def compare(groups: Sequence[Group], *, sqlglot: bool) -> None:
     count = sum(map(len, read))
     problems = [f"{name}: {one.problem}" for r in read for name, one in r.items() if one.problem]
     print(f"{count} views, {1000 * seconds / count:.1f} ms of CPU each; not read:", problems)
-    of_tables, of_columns, of_sources = [], [], []
+    of_tables, of_columns = [], []
     for group, found in zip(groups, read, strict=True):
         for name, one in found.items():
             tables = {table.name for table in one.tables if table.name in group.known}
             columns = {(t.name, column) for t, column in one.used if t.name in group.known}
             of_tables.append(shares(tables, group.tables[name]))
             of_columns.append(shares(columns, group.columns[name]))
-        if sqlglot:
-            of_sources += against(group, found)
     told("tables", of_tables)
     told("columns used", of_columns)
-    if sqlglot:
-        told("sources of columns, against sqlglot", of_sources)
 
 
 def columns_of(known: Mapping[str, list[str]], table: TableName) -> list[str] | None:
     """Return the columns of a table, if there is one of its name."""
     return known.get(table.name)
-
-
-def against(group: Group, read: Mapping[str, ViewLineage]) -> Iterator[tuple[int, int, int]]:
-    """Yield, of each view that both read, how many sources of its columns are those of sqlglot."""
-    for view, sql in group.views.items():
-        if read[view].problem:  # by the same parser
-            continue
-        ours = {
-            one.name: {(table.name, column) for table, column in one.sources}
-            for one in read[view].columns
-        }
-        both = [(ours.get(name, set()), theirs) for name, theirs in sqlglot_says(sql, group.known)]
-        found, true = ({(n, one) for n, sides in enumerate(both) for one in sides[side]}
-                       for side in (0, 1))  # fmt: skip
-        yield shares(found, true)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ import pyarrow.parquet as pq
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.search.results import TableResult
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms, Vector
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import spell_out
@@ -46,9 +45,10 @@ STYLES: Mapping[str, Callable[[Words], str]] = {
     "pascal": lambda words: "".join(word.capitalize() for word in words),
     "glued": "".join,
 }
-_SCHEMAS, _RARE, _WORDS = 80, 20_000, 12_000
-_MONTHS, _ROWS = 12, 3
-_WIDE, _WIDE_SHARE = 300, 0.01
+SHORTEST_MISTYPED = 5
+"""Letters of a name that is asked for with a typo: `cat` mistyped is `car`, `hat` or `at`."""
+DIMENSION = 32
+REAL = Path(__file__).resolve().parents[3].parent / "shared/data/lake"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,130 +66,97 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class NamedTable:
-    """A table of the lake: where it lies, its names and a few rows."""
+    """A table of the lake: its schema, its names and a few rows."""
 
-    places: tuple[str, ...]
+    schema: str
     name: Name
     columns: tuple[Name, ...]
-    rows: tuple[tuple[str, ...], ...] = ()
+    rows: tuple[Words, ...] = ()
 
     @property
     def table_id(self) -> str:
         """As a source would call it."""
-        return "/".join((*self.places, self.name.written))
-
-    def evidence(self) -> TableTerms:
-        """Return what is searched of it, as the pipeline would gather it."""
-        names = (*self.places, self.name.written)
-        columns = tuple(column.written for column in self.columns)
-        return spell_out(TableTerms(names=names, columns=columns, rows=self.rows), ())
+        return f"lake/{self.schema}/{self.name.written}"
 
 
-def made_lake(tables: int, seed: int = 0) -> list[NamedTable]:
-    """Return so many tables of different names, the same ones every time."""
-    maker = _Maker(random.Random(seed))
+def made_lake(tables: int) -> list[NamedTable]:
+    """Return so many tables of different names, the same ones every time.
+
+    Words are those of an English dictionary, the common ones more often.
+    """
+    chance = random.Random(0)
+    listed = files("symspellpy") / "frequency_dictionary_en_82_765.txt"
+    known = [line.split()[0] for line in listed.read_text("utf-8-sig").splitlines()]
+    dictionary = [word for word in known[100:12_000] if 3 < len(word) < 11 and word.isalpha()]
+
+    def skewed(size: int) -> int:
+        return int(size * chance.random() ** 2)
+
+    def drawn(least: int, most: int) -> Words:
+        count = chance.randint(least, most)
+        return tuple(dictionary[skewed(len(dictionary))] for _ in range(count))
+
+    schemas = [("_".join(drawn(1, 2)), chance.choice([*STYLES])) for _ in range(80)]
+    rare = [drawn(1, 3) for _ in range(20_000)]
+    shared = [tuple(name.split("_")) for name in SHARED.split()]
     found: dict[str, NamedTable] = {}
     while len(found) < tables:
-        for table in maker.family():
+        schema, style = chance.choice(schemas)
+        words = drawn(1, 3)
+        for one in related(words, chance):
+            few = chance.sample(shared, chance.randint(1, 6))
+            count = 300 if chance.random() < 0.01 else chance.randint(1, 15)
+            more = [rare[skewed(20_000)] for _ in range(count)]
+            names = dict.fromkeys([*few, (*words, "id"), *more])
+            columns = tuple(Name(STYLES[style](name), name) for name in names)
+            rows = tuple(drawn(len(columns), len(columns)) for _ in range(3))
+            written = STYLES["snake" if one[-1].isdigit() else style](one)
+            table = NamedTable(schema, Name(written, one), columns, rows)
             found.setdefault(table.table_id.casefold(), table)
     return list(found.values())[:tables]
+
+
+def related(words: Words, chance: random.Random) -> list[Words]:
+    """Return the words of a table's name and of its relatives'."""
+    names = [words]
+    names += [(first, *words) for first in BEFORE if chance.random() < 0.1]
+    names += [(*words, last) for last in AFTER if chance.random() < 0.15]
+    if chance.random() < 0.05:
+        year = str(chance.randint(2018, 2024))
+        names += [(*words, year, f"{month + 1:02}") for month in range(12)]
+    return names
 
 
 def real_lake(folder: Path) -> list[NamedTable]:
     """Return the tables of a folder of folders of CSV and Parquet files, by their headers."""
     paths = sorted(p for p in folder.glob("*/*") if p.suffix in {".csv", ".parquet"})
     return [
-        NamedTable(("lake", path.parent.name), _as_written(path.stem), tuple(_header(path)))
+        NamedTable(path.parent.name, as_written(path.stem), tuple(map(as_written, header(path))))
         for path in paths
     ]
 
 
-def _header(path: Path) -> Iterator[Name]:
+def header(path: Path) -> list[str]:
+    """Return the names of a file's columns."""
     if path.suffix == ".parquet":
-        names = pq.read_schema(path).names
-    else:
-        with path.open(encoding="utf-8", errors="replace", newline="") as file:
-            names = next(csv.reader(file))
-    return (_as_written(name) for name in names if name)
+        return [name for name in pq.read_schema(path).names if name]
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        return [name for name in next(csv.reader(file)) if name]
 
 
-def _as_written(name: str) -> Name:
+def as_written(name: str) -> Name:
     return Name(name, tuple(name_parts(name)))
 
 
-class _Maker:
-    """Draws names; words are those of an English dictionary, the common ones more often."""
-
-    def __init__(self, chance: random.Random) -> None:
-        self._chance = chance
-        listed = files("symspellpy") / "frequency_dictionary_en_82_765.txt"
-        known = [line.split()[0] for line in listed.read_text("utf-8-sig").splitlines()]
-        self._words = [word for word in known[100:_WORDS] if 3 < len(word) < 11 and word.isalpha()]
-        styles = list(STYLES)
-        self._schemas = [
-            (self._joined("snake", self._drawn(1, 2)).written, chance.choice(styles))
-            for _ in range(_SCHEMAS)
-        ]
-        self._rare = [self._drawn(1, 3) for _ in range(_RARE)]
-        self._shared = [tuple(name.split("_")) for name in SHARED.split()]
-
-    def family(self) -> Iterator[NamedTable]:
-        """Yield a table and its relatives in one schema."""
-        chance = self._chance
-        schema, style = chance.choice(self._schemas)
-        words = self._drawn(1, 3)
-        related = [words]
-        related += [(first, *words) for first in BEFORE if chance.random() < 0.1]
-        related += [(*words, last) for last in AFTER if chance.random() < 0.15]
-        if chance.random() < 0.05:
-            year = str(chance.randint(2018, 2024))
-            related += [(*words, year, f"{month + 1:02}") for month in range(_MONTHS)]
-        for one in related:
-            name = self._joined("snake" if one[-1].isdigit() else style, one)
-            columns = self._columns(style, words)
-            yield NamedTable(("lake", schema), name, columns, self._rows(len(columns)))
-
-    def _columns(self, style: str, words: Words) -> tuple[Name, ...]:
-        chance = self._chance
-        wide = chance.random() < _WIDE_SHARE
-        names = [*chance.sample(self._shared, chance.randint(1, 6)), (*words, "id")]
-        count = _WIDE if wide else chance.randint(1, 15)
-        names += [self._rare[self._skewed(_RARE)] for _ in range(count)]
-        return tuple(self._joined(style, name) for name in dict.fromkeys(names))
-
-    def _rows(self, columns: int) -> tuple[tuple[str, ...], ...]:
-        return tuple(self._drawn(columns, columns) for _ in range(_ROWS))
-
-    def _drawn(self, least: int, most: int) -> Words:
-        count = self._chance.randint(least, most)
-        return tuple(self._words[self._skewed(len(self._words))] for _ in range(count))
-
-    def _skewed(self, size: int) -> int:
-        return int(size * self._chance.random() ** 2)
-
-    @staticmethod
-    def _joined(style: str, words: Sequence[str]) -> Name:
-        return Name(STYLES[style](tuple(words)), tuple(words))
-
-
-SHORTEST_MISTYPED = 5
-"""Letters of a name that is asked for with a typo: `cat` mistyped is `car`, `hat` or `at`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is typed in, and the ids of the tables of which one must come first."""
-
-    text: str
-    right: frozenset[str]
+Asked = tuple[str, frozenset[str]]
+"""What is typed in, and the ids of the tables of which one must come first."""
 
 
 class Asker:
     """Draws names of a lake and types them in."""
 
-    def __init__(self, tables: Sequence[NamedTable], seed: int = 1) -> None:
-        self._tables = tables
-        self._chance = random.Random(seed)
+    def __init__(self, tables: Sequence[NamedTable]) -> None:
+        self._tables, self._chance = tables, random.Random(1)
         self._named: dict[str, set[str]] = defaultdict(set)
         self._having: dict[str, set[str]] = defaultdict(set)
         self._saying: dict[Words, set[str]] = defaultdict(set)
@@ -201,39 +168,27 @@ class Asker:
                 self._having[column.letters].add(table.table_id)
 
     def kinds(self, count: int) -> Iterator[tuple[str, list[Asked]]]:
-        """Yield each way of asking, and `count` questions of it."""
+        """Yield each way of asking, and `count` questions of it, as far as the lake has as many."""
+        chance = self._chance
         ways: dict[str, Callable[[NamedTable], Asked | None]] = {
-            "table, whole": self._whole,
-            "table, with its schema": self._with_schema,
-            "table, in words": self._in_words,
+            "table, whole": lambda t: self._of_table(t, t.name.written),
+            "table, with its schema": lambda t: (
+                f"{t.schema}.{t.name.written}", frozenset([t.table_id])
+            ),
+            "table, in words": lambda t: self._of_table(t, " ".join(t.name.words)),
             "table, a part": self._part,
-            "table, one typo": self._mistyped,
-            "column, whole": self._column,
-            "column, one typo": self._column_mistyped,
-        }
+            "table, one typo": lambda t: self._of_table(t, self._typo(t.name)),
+            "column, whole": lambda t: self._column(t, typo=False),
+            "column, one typo": lambda t: self._column(t, typo=True),
+        }  # fmt: skip
         for name, way in ways.items():
-            asked = list(self._drawn(way, count))
+            drawn = (way(chance.choice(self._tables)) for _ in range(20 * count))
+            asked = [one for one in drawn if one is not None and one[0]][:count]
             yield name, asked
-            yield f"{name}, lower case", [Asked(one.text.lower(), one.right) for one in asked]
+            yield f"{name}, lower case", [(text.lower(), right) for text, right in asked]
 
-    def _drawn(self, way: Callable[[NamedTable], Asked | None], count: int) -> Iterator[Asked]:
-        """Yield what is asked of tables drawn at random, as far as the lake has as many."""
-        for _ in range(20 * count):
-            asked = way(self._chance.choice(self._tables))
-            if asked is not None:
-                yield asked
-                count -= 1
-            if not count:
-                return
-
-    def _whole(self, table: NamedTable) -> Asked:
-        return Asked(table.name.written, frozenset(self._named[table.name.letters]))
-
-    def _with_schema(self, table: NamedTable) -> Asked:
-        return Asked(f"{table.places[-1]}.{table.name.written}", frozenset([table.table_id]))
-
-    def _in_words(self, table: NamedTable) -> Asked:
-        return Asked(" ".join(table.name.words), frozenset(self._named[table.name.letters]))
+    def _of_table(self, table: NamedTable, text: str) -> Asked:
+        return text, frozenset(self._named[table.name.letters])
 
     def _part(self, table: NamedTable) -> Asked | None:
         """Ask for some of a name's words, in words: any table is right whose name has them."""
@@ -241,41 +196,26 @@ class Asker:
         if not parts:
             return None
         part = self._chance.choice(parts)
-        return Asked(" ".join(part), frozenset(self._saying[part]))
+        return " ".join(part), frozenset(self._saying[part])
 
-    def _mistyped(self, table: NamedTable) -> Asked | None:
-        typed = self._typo(table.name)
-        return None if typed is None else Asked(typed, self._whole(table).right)
-
-    def _column(self, table: NamedTable) -> Asked | None:
+    def _column(self, table: NamedTable, *, typo: bool) -> Asked | None:
         column = self._chance.choice(table.columns) if table.columns else None
         if column is None or not column.letters or column.letters in self._named:
             return None  # a table of that name is as right
-        return Asked(column.written, frozenset(self._having[column.letters]))
+        text = self._typo(column) if typo else column.written
+        return text, frozenset(self._having[column.letters])
 
-    def _column_mistyped(self, table: NamedTable) -> Asked | None:
-        column = self._chance.choice(table.columns) if table.columns else None
-        typed = None if column is None else self._typo(column)
-        if column is None or typed is None or column.letters in self._named:
-            return None
-        return Asked(typed, frozenset(self._having[column.letters]))
-
-    def _typo(self, name: Name) -> str | None:
-        """Slip once, at a letter; None where that makes no typo or another name of the lake."""
+    def _typo(self, name: Name) -> str:
+        """Slip once, at a letter; empty where that makes no typo or another name of the lake."""
         letters = [at for at, sign in enumerate(name.written) if sign.isalpha()]
         if len(name.letters) < SHORTEST_MISTYPED or not letters:
-            return None
+            return ""
         at, text = self._chance.choice(letters), name.written
         new = self._chance.choice(ascii_lowercase)
-        typed = self._chance.choice(
-            [
-                text[:at] + new + text[at:],
-                text[:at] + text[at + 1 :],
-                text[:at] + new + text[at + 1 :],
-                text[:at] + text[at + 1 : at + 2] + text[at] + text[at + 2 :],
-            ]
-        )
-        return None if self._is_whole(Name(typed, ()).letters) else typed
+        turned = text[at + 1 : at + 2] + text[at] + text[at + 2 :]
+        ends = (new + text[at:], text[at + 1 :], new + text[at + 1 :], turned)
+        typed = text[:at] + self._chance.choice(ends)
+        return "" if self._is_whole(as_written(typed).letters) else typed
 
     def _is_whole(self, letters: str) -> bool:
         """Tell a whole name of the lake, which means what is called so."""
@@ -286,10 +226,6 @@ def _parts(words: Words) -> Iterator[Words]:
     """Yield the runs of a name's words but for all of them."""
     for length in range(1, len(words)):
         yield from (words[at : at + length] for at in range(len(words) - length + 1))
-
-
-DIMENSION = 32
-REAL = Path(__file__).resolve().parents[3].parent / "shared/data/lake"
 
 
 class RandomEncoder:
@@ -311,53 +247,47 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=10_000)
     parser.add_argument("--questions", type=int, default=500, help="for each way of asking")
     parser.add_argument("--real", type=Path, default=REAL, help="a folder of folders of tables")
-    parser.add_argument("--misses", type=int, default=0, help="print so many for each way")
     options = parser.parse_args()
     if options.tables:
-        report(made_lake(options.tables), options.questions, options.misses)
+        report(made_lake(options.tables), options.questions)
     if options.real.is_dir():
-        report(real_lake(options.real), options.questions, options.misses)
+        report(real_lake(options.real), options.questions)
 
 
-def report(tables: Sequence[NamedTable], questions: int, misses: int) -> None:
+def report(tables: Sequence[NamedTable], questions: int) -> None:
     """Index the tables, ask for their names and print a line for each way of asking."""
     encoder = RandomEncoder()
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(EmbeddedIndex(Path(folder) / "index", encoder.name, DIMENSION)) as index,
     ):
-        index.replace_tables({table.table_id: _contents(table, encoder) for table in tables})
-        size = index.info().size_bytes / 1e6
-        print(f"{len(tables):,} tables, {size:.0f} MB", flush=True)
+        index.replace_tables({table.table_id: contents(table, encoder) for table in tables})
+        print(f"{len(tables):,} tables, {index.info().size_bytes / 1e6:.0f} MB", flush=True)
         engine = QueryEngine(index, encoder)
         engine.ask("load it")
         for name, asked in Asker(tables).kinds(questions):
-            report_kind(engine, name, asked, misses)
+            hits: list[tuple[bool, bool]] = []
+            timing = time_each(lambda one, hits=hits: hits.append(hit(engine, *one)), asked)
+            first, among = np.mean(hits, axis=0)
+            shown = f"hit@1 {first:.3f}  hit@5 {among:.3f}  p50 / p95 / cpu ms {timing}"
+            print(f"  {name:35} {len(asked):4}  {shown}", flush=True)
 
 
-def report_kind(engine: QueryEngine, name: str, asked: Sequence[Asked], misses: int) -> None:
-    """Ask in one way and print what came of it."""
-    found: list[list[TableResult]] = []
-    timing = time_each(lambda one: found.append(engine.ask(one.text)), asked)
-    hits = [
-        [result.table_id in one.right for result in results]
-        for one, results in zip(asked, found, strict=True)
-    ]
-    first, among = (np.mean([any(one[:most]) for one in hits]) for most in (1, 5))
-    shown = f"hit@1 {first:.3f}  hit@5 {among:.3f}  p50 / p95 / cpu ms {timing}"
-    print(f"  {name:35} {len(asked):4}  {shown}", flush=True)
-    missed = [place for place, one in enumerate(hits) if not any(one[:1])]
-    for place in missed[:misses]:
-        got = [f"{r.table_id} ({r.parts.named})" for r in found[place][:2]]
-        print(f"      {asked[place].text!r}: {sorted(asked[place].right)[:2]}, found {got}")
+def hit(engine: QueryEngine, text: str, right: frozenset[str]) -> tuple[bool, bool]:
+    """Tell whether a right table is first, and among the first five."""
+    found = [result.table_id for result in engine.ask(text)]
+    return not right.isdisjoint(found[:1]), not right.isdisjoint(found[:5])
 
 
-def _contents(table: NamedTable, encoder: RandomEncoder) -> TableContents:
+def contents(table: NamedTable, encoder: RandomEncoder) -> TableContents:
     """Return the table's evidence, and a block that says its columns, in no known direction."""
-    text = " | ".join(column.written for column in table.columns)
-    block = Block(table.table_id, DocumentKind.SCHEMA, text or table.name.written)
+    columns = tuple(column.written for column in table.columns)
+    names = ("lake", table.schema, table.name.written)
+    text = " | ".join(columns) or table.name.written
     (vector,) = encoder.encode_queries([text])
-    return TableContents([EmbeddedBlock(block, vector)], table.evidence())
+    block = EmbeddedBlock(Block(table.table_id, DocumentKind.SCHEMA, text), vector)
+    terms = TableTerms(names=names, columns=columns, rows=table.rows)
+    return TableContents([block], spell_out(terms, ()))
 
 
 if __name__ == "__main__":

@@ -1,22 +1,19 @@
 """What conversations reach on needs whose answers are computed, a level of measuring each.
 
-    python -m pneuma_bench.experiments.seek --keep FOLDER [--warehouse FOLDER] [--levels 0,1,2,3]
+    python -m pneuma_bench.experiments.seek --keep FOLDER [--warehouse FOLDER] [--levels 0,2,3]
     python -m pneuma_bench.experiments.seek --keep FOLDER --levels 5 --model FILE.gguf --small \
         --minutes 40
-    PNEUMA_SEEK_ENDPOINT=http://.../v1 python -m pneuma_bench.experiments.seek --keep FOLDER \
-        --levels 6 --model NAME [--person NAME]
 
 The lake is made (of the extra `demo`) and indexed in FOLDER where it is not there; without
 --warehouse the needs about it are left out. L0 replays right states, and wrong ones of which a rule
 has to tell; L2 lets a person made of rules speak with the pipeline without a model, which is the
 floor; L3 counts needed tables that are found. None of these says how well a model converges. L5 is
 L2 with a model as the system: a file, which gets the short form of prompts, or one behind the
-endpoint. In L6 a model plays the person, too, as in section 4 of Pneuma-Seeker.
+endpoint.
 """
 
 import argparse
 import os
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -28,19 +25,15 @@ import yaml
 
 from pneuma_assets import Workspace, open_workspace
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.config.models import ModelConfig
-from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.seek.conversation import Kind, Spent
 from pneuma_assets.core.store.conversations import SavedEvent
 from pneuma_bench.seek.lake import build
 from pneuma_bench.seek.levels import ASKER, found_tables, replayed, talked
 from pneuma_bench.seek.needs import Need, read_needs
-from pneuma_bench.seek.simulated import pasted, simulated
 from tests.support.reading import reading_here
 from tests.support.stages import run_stages
 
 VARIABLE = "PNEUMA_SEEK_ENDPOINT"
-TESTS = Path(__file__).resolve().parents[3] / "tests/integration"
 SHORT = {"prompt_tokens": 1_500, "reply_tokens": 400}
 """What is asked of a model on this machine at once."""
 
@@ -49,17 +42,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keep", type=Path, required=True)
     parser.add_argument("--warehouse", type=Path)
-    parser.add_argument("--levels", default="0,1,2,3")
+    parser.add_argument("--levels", default="0,2,3")
     parser.add_argument("--model", default="default", help="the endpoint's name, or a .gguf file")
-    parser.add_argument("--person", help="which model plays the person; --model, if not given")
     parser.add_argument("--needs", help="names, with commas; all, if not given")
     parser.add_argument("--small", action="store_true", help="needs of one table and one step")
     parser.add_argument("--minutes", type=float, default=1e9, help="then no need is begun")
     options = parser.parse_args(arguments)
     levels, endpoint = options.levels.split(","), os.environ.get(VARIABLE, "")
-    asks_model = bool({"5", "6"} & {*levels})
+    asks_model = "5" in levels
     if asks_model and not endpoint and not options.model.endswith(".gguf"):
-        parser.error(f"these levels need a .gguf file, or an endpoint: set {VARIABLE}")
+        parser.error(f"this level needs a .gguf file, or an endpoint: set {VARIABLE}")
     file = deploy(options.keep.resolve(), options.warehouse)
     needs = read_needs(options.keep.resolve(), options.warehouse)
     chosen = options.needs.split(",") if options.needs else [one.name for one in needs]
@@ -125,12 +117,6 @@ def replay(workspace: Workspace, needs: Sequence[Need], _: argparse.Namespace) -
     line("   and its rows are the answer", traps, [answered for answered, _ in wrong])
 
 
-def faults(*_: object) -> None:
-    files = sorted(TESTS.glob("test_seek*.py"))
-    count = sum(len(re.findall(r"(?m)^def test_", one.read_text())) for one in files)
-    print(f"L1 faults: {count} tests in {', '.join(one.name for one in files)}; not run here")
-
-
 def without_model(workspace: Workspace, needs: Sequence[Need], options: argparse.Namespace) -> None:
     converse(workspace, needs, options, "L2 no model", None)
 
@@ -179,27 +165,6 @@ def tried(needs: Sequence[Need], options: argparse.Namespace) -> Iterator[Need]:
         yield one
 
 
-def by_simulated(workspace: Workspace, needs: Sequence[Need], options: argparse.Namespace) -> None:
-    """Print what the paper's figures 4 and 5 and its tables 2 and 3 have, by their columns."""
-    config = ModelConfig(**model_of(options.person or options.model, os.environ.get(VARIABLE, "")))
-    person = open_language_model(config, options.keep, os.environ)
-    found = [simulated(workspace, one, person) for one in tried(needs, options)]
-    person.close()
-    needs = needs[: len(found)]
-    gave = [pasted(t.told, one.question) for one, t in zip(needs, found, strict=True)]
-    reached = [t.reached > 0 and not away for t, away in zip(found, gave, strict=True)]
-    turns = [t.reached for t, ok in zip(found, reached, strict=True) if ok]
-    line("L6 the model that plays the person says: reached", needs, reached)
-    print("   median turns to it:", median(turns or [0]))
-    line("   not counted: it gave its question away", needs, gave)
-    line("   the computed answer was among the results", needs, [t.answered > 0 for t in found])
-    line("   tokens read by the system", needs, [t.system.read for t in found], ",.0f")
-    line("   written by the system", needs, [t.system.written for t in found], ",.0f")
-    line("   read by the person", needs, [t.person.read for t in found], ",.0f")
-    line("   seconds a prompt", needs, [t.seconds / len(t.told) for t in found], ".2f")
-    print("   what the person said had another form:", sum(t.unreadable for t in found))
-
-
 def retrieve(workspace: Workspace, needs: Sequence[Need], _: argparse.Namespace) -> None:
     found = [found_tables(workspace, one) for one in needs]
     for at, name in enumerate(("opening words", "one slot", "two slots", "all slots", "names")):
@@ -210,7 +175,7 @@ def retrieve(workspace: Workspace, needs: Sequence[Need], _: argparse.Namespace)
 
 
 LEVELS: dict[str, Callable[[Workspace, Sequence[Need], argparse.Namespace], None]] = {
-    "0": replay, "1": faults, "2": without_model, "3": retrieve, "5": by_model, "6": by_simulated
+    "0": replay, "2": without_model, "3": retrieve, "5": by_model
 }  # fmt: skip
 
 if __name__ == "__main__":

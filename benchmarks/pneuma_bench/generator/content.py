@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.progress import report
-from pneuma_bench.generator.annotating import Annotator
+from pneuma_bench.generator.annotating import Annotator, copies_of
 from pneuma_bench.generator.drawing import draw_query
 from pneuma_bench.generator.executing import Workbench
 from pneuma_bench.generator.prompts import LONGEST, VERSION
@@ -24,7 +24,7 @@ _DRAWN, _REWORDED, _LAST = (
 """The stages through which an attempt goes, as far as it comes."""
 _ATTEMPTS = 8
 """How often a table is tried for one question, and after how many turns without one it leaves."""
-_FORMAT = 5
+_FORMAT = 6
 """Of what is made; another number tells that the same seed gives other questions."""
 
 
@@ -50,7 +50,7 @@ def content_questions(dataset: RetrievalSet, spec: Spec, asker: Asker | None = N
     order = [*subjects]
     chance_of(spec.seed, "order").shuffle(order)
     with Workbench() as bench:
-        annotator = Annotator(subjects, bench, described=spec.described)
+        annotator = Annotator(subjects, bench, copies_of(dataset), described=spec.described)
         maker = _Maker(dataset, spec, bench, annotator, asker, [*map(_Turn, order)])
         made = [*maker.made()]
     if not made:

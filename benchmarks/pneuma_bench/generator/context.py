@@ -10,6 +10,7 @@ from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import content_hash
 from pneuma_assets.core.terms.split_names import is_word
+from pneuma_bench.generator.annotating import copies_of
 from pneuma_bench.generator.context_wording import requested
 from pneuma_bench.generator.contexts import (
     Context,
@@ -18,7 +19,7 @@ from pneuma_bench.generator.contexts import (
     why_no_question,
 )
 from pneuma_bench.generator.datasheet import DATASHEET
-from pneuma_bench.generator.documents import Pages, Saying, copies_of
+from pneuma_bench.generator.documents import Pages, Saying
 from pneuma_bench.generator.questions import Asked, Generated, Rejected, Spec, stages
 from pneuma_bench.keys import tables_key
 from pneuma_bench.sets import RetrievalSet

@@ -17,10 +17,7 @@ import numpy as np
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.relations.copies import KnownTable, find_copies
-from pneuma_assets.core.relations.fingerprints import fingerprint_of
 from pneuma_assets.core.tables import Vector
-from pneuma_assets.core.terms.collect import collect_rows
 from pneuma_assets.core.text.analysis import ENGLISH
 from pneuma_assets.core.text.safe import printable
 from pneuma_assets.core.text.sentences import sentence_ends
@@ -241,22 +238,3 @@ class Saying:
             and round(math.fsum(some) / total, 6) >= _CONTAINED
         }  # fmt: skip
         return sorted(saying - {table_id})
-
-
-def copies_of(dataset: RetrievalSet) -> dict[str, tuple[str, ...]]:
-    """Return by table the others that are copies of it, or of the same original."""
-    known = []
-    for table, rows in dataset.tables:
-        gathered = collect_rows(rows, len(table.columns), 0)
-        fingerprint = fingerprint_of(table, gathered.terms, gathered.sketch)
-        known.append(KnownTable(table.table_id, fingerprint))
-    originals = find_copies(known)
-    alike: dict[str, list[str]] = defaultdict(list)
-    for table, _ in dataset.tables:
-        alike[originals.get(table.table_id, table.table_id)].append(table.table_id)
-    return {
-        one: tuple(other for other in some if other != one)
-        for some in alike.values()
-        if len(some) > 1
-        for one in some
-    }

@@ -1,1 +1,1 @@
-"""The Elasticsearch engine: writing, asking, quantization."""
+"""Elasticsearch beside the embedded engine."""

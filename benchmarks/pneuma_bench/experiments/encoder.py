@@ -1,6 +1,6 @@
 """Our use of the encoder against sentence-transformers' own `encode` of the same texts.
 
-    python -m pneuma_bench.experiments.models.encoder FOLDER [--texts 400] [--device cuda]
+    python -m pneuma_bench.experiments.encoder FOLDER [--texts 400] [--device cuda]
 
 FOLDER holds NAME.tables.jsonl and NAME.queries.jsonl (benchmarks/README.md); the tables' packed
 blocks are the texts.

@@ -1,1 +1,0 @@
-"""Narration, judge and encoder beside their peers."""
