@@ -1,11 +1,9 @@
 """Thirty-four views, and what each is built from as a person reads them.
 
-An answer is a line a column: the column, and the columns that its values come from. Columns that
-only join, filter, group or order are none of its sources. `?` before a table: its columns are not
-known.
+An answer is the tables, the columns with those that their values come from, and the dialect if it
+is not PostgreSQL's. Columns that only join, filter, group or order are none of the sources. `?`
+before a table: its columns are not known.
 """
-
-from dataclasses import dataclass
 
 SHOP = {
     "store_sales": "ss_sold_date_sk ss_item_sk ss_customer_sk ss_store_sk ss_quantity "
@@ -20,73 +18,47 @@ SHOP = {
     "events": "id payload at",
 }
 
-
-@dataclass(frozen=True)
-class View:
-    """A view and its answer."""
-
-    name: str
-    sql: str
-    tables: str
-    columns: str = ""
-    dialect: str = "postgres"
-
-
-VIEWS = [
-    View(
-        "revenue a year",
+VIEWS: dict[str, tuple[str, ...]] = {
+    "revenue a year": (
         """SELECT d.d_year, i.i_brand AS brand, sum(ss.ss_quantity * ss.ss_sales_price) AS revenue
            FROM store_sales ss JOIN date_dim d ON d.d_date_sk = ss.ss_sold_date_sk
            JOIN item i ON i.i_item_sk = ss.ss_item_sk
            WHERE i.i_category = 'Books' GROUP BY d.d_year, i.i_brand ORDER BY 3 DESC""",
         "store_sales date_dim item",
-        """d_year: date_dim.d_year
-           brand: item.i_brand
-           revenue: store_sales.ss_quantity store_sales.ss_sales_price""",
+        "d_year: date_dim.d_year; brand: item.i_brand; "
+        "revenue: store_sales.ss_quantity store_sales.ss_sales_price",
     ),
-    View(
-        "names of columns that CREATE VIEW gives",
+    "names of columns that CREATE VIEW gives": (
         "CREATE VIEW sales.v (who, what) AS SELECT ss_customer_sk, ss_item_sk FROM store_sales",
         "store_sales",
-        "who: store_sales.ss_customer_sk\nwhat: store_sales.ss_item_sk",
+        "who: store_sales.ss_customer_sk; what: store_sales.ss_item_sk",
     ),
-    View(
-        "a star, and one more",
+    "a star, and one more": (
         "SELECT *, s_state || '!' AS loud FROM store",
         "store",
-        """s_store_sk: store.s_store_sk
-           s_store_name: store.s_store_name
-           s_state: store.s_state
-           s_manager_sk: store.s_manager_sk
-           loud: store.s_state""",
+        "s_store_sk: store.s_store_sk; s_store_name: store.s_store_name; s_state: store.s_state; "
+        "s_manager_sk: store.s_manager_sk; loud: store.s_state",
     ),
-    View(
-        "stars of one of two tables",
+    "stars of one of two tables": (
         "SELECT e.*, s.s_state FROM store s JOIN employee e ON e.e_sk = s.s_manager_sk",
         "store employee",
-        """e_sk: employee.e_sk
-           e_name: employee.e_name
-           e_boss_sk: employee.e_boss_sk
-           s_state: store.s_state""",
+        "e_sk: employee.e_sk; e_name: employee.e_name; e_boss_sk: employee.e_boss_sk; "
+        "s_state: store.s_state",
     ),
-    View(
-        "USING makes one column of two",
+    "USING makes one column of two": (
         """SELECT * FROM (SELECT ss_item_sk AS sk, ss_quantity FROM store_sales) a
            JOIN (SELECT sr_item_sk AS sk, sr_return_amt FROM store_returns) b USING (sk)""",
         "store_sales store_returns",
-        """sk: store_sales.ss_item_sk
-           ss_quantity: store_sales.ss_quantity
-           sr_return_amt: store_returns.sr_return_amt""",
+        "sk: store_sales.ss_item_sk; ss_quantity: store_sales.ss_quantity; "
+        "sr_return_amt: store_returns.sr_return_amt",
     ),
-    View(
-        "of a FULL JOIN the column may be of either side",
+    "of a FULL JOIN the column may be of either side": (
         """SELECT sk FROM (SELECT ss_item_sk AS sk FROM store_sales) a
            FULL JOIN (SELECT sr_item_sk AS sk FROM store_returns) b USING (sk)""",
         "store_sales store_returns",
         "sk: store_sales.ss_item_sk store_returns.sr_item_sk",
     ),
-    View(
-        "expressions one after the other",
+    "expressions one after the other": (
         """WITH sold AS (SELECT ss_item_sk AS sk, sum(ss_quantity) AS n FROM store_sales
                          GROUP BY 1),
                 back AS (SELECT sr_item_sk AS sk, sum(sr_return_amt) AS lost FROM store_returns
@@ -95,206 +67,176 @@ VIEWS = [
            SELECT i.i_item_id, both_.n, coalesce(both_.lost, 0) AS lost
            FROM both_ JOIN item i ON i.i_item_sk = both_.sk""",
         "store_sales store_returns item",
-        """i_item_id: item.i_item_id
-           n: store_sales.ss_quantity
-           lost: store_returns.sr_return_amt""",
+        "i_item_id: item.i_item_id; n: store_sales.ss_quantity; lost: store_returns.sr_return_amt",
     ),
-    View(
-        "an expression that hides a table of its name",
+    "an expression that hides a table of its name": (
         """WITH item AS (SELECT s_store_sk AS i_item_sk, s_state AS i_brand FROM store)
            SELECT i_brand FROM item""",
         "store",
         "i_brand: store.s_state",
     ),
-    View(
-        "a table of the hidden name, with its schema",
+    "a table of the hidden name, with its schema": (
         """WITH item AS (SELECT 1 AS x) SELECT i.i_brand, item.x FROM shop.item i, item""",
         "shop.item",
-        "i_brand: item.i_brand\nx:",
+        "i_brand: item.i_brand; x:",
     ),
-    View(
-        "both sides of a union, by position",
+    "both sides of a union, by position": (
         """SELECT ss_customer_sk AS who, ss_quantity AS n FROM store_sales
            UNION ALL SELECT ws_bill_customer_sk, ws_quantity FROM web_sales""",
         "store_sales web_sales",
-        """who: store_sales.ss_customer_sk web_sales.ws_bill_customer_sk
-           n: store_sales.ss_quantity web_sales.ws_quantity""",
+        "who: store_sales.ss_customer_sk web_sales.ws_bill_customer_sk; "
+        "n: store_sales.ss_quantity web_sales.ws_quantity",
     ),
-    View(
-        "three of them, with parentheses and EXCEPT",
+    "three of them, with parentheses and EXCEPT": (
         """(SELECT ss_item_sk AS sk FROM store_sales UNION SELECT ws_item_sk FROM web_sales)
            EXCEPT SELECT sr_item_sk FROM store_returns""",
         "store_sales web_sales store_returns",
         "sk: store_sales.ss_item_sk web_sales.ws_item_sk store_returns.sr_item_sk",
     ),
-    View(
-        "a recursive expression: bosses of bosses",
+    "a recursive expression: bosses of bosses": (
         """WITH RECURSIVE up (sk, top, depth) AS (
                SELECT e_sk, e_boss_sk, 1 FROM employee
                UNION ALL
                SELECT up.sk, e.e_boss_sk, up.depth + 1 FROM up JOIN employee e ON e.e_sk = up.top)
            SELECT sk, top, depth FROM up""",
         "employee",
-        "sk: employee.e_sk\ntop: employee.e_boss_sk\ndepth:",
+        "sk: employee.e_sk; top: employee.e_boss_sk; depth:",
     ),
-    View(
-        "a subquery for a value, which knows the row outside",
+    "a subquery for a value, which knows the row outside": (
         """SELECT c_customer_id, (SELECT max(ss_sales_price) FROM store_sales
                                   WHERE ss_customer_sk = c_customer_sk) AS dearest FROM customer""",
         "customer store_sales",
-        "c_customer_id: customer.c_customer_id\ndearest: store_sales.ss_sales_price",
+        "c_customer_id: customer.c_customer_id; dearest: store_sales.ss_sales_price",
     ),
-    View(
-        "EXISTS and IN only filter",
+    "EXISTS and IN only filter": (
         """SELECT i_item_id FROM item WHERE i_item_sk IN (SELECT ws_item_sk FROM web_sales)
            AND NOT EXISTS (SELECT 1 FROM store_returns WHERE sr_item_sk = i_item_sk)""",
         "item web_sales store_returns",
         "i_item_id: item.i_item_id",
     ),
-    View(
-        "LATERAL reads what stands before it",
+    "LATERAL reads what stands before it": (
         """SELECT c.c_customer_id, last.price FROM customer c CROSS JOIN LATERAL (
                SELECT ss_sales_price AS price FROM store_sales WHERE ss_customer_sk =
                c.c_customer_sk ORDER BY ss_sold_date_sk DESC LIMIT 1) last""",
         "customer store_sales",
-        "c_customer_id: customer.c_customer_id\nprice: store_sales.ss_sales_price",
+        "c_customer_id: customer.c_customer_id; price: store_sales.ss_sales_price",
     ),
-    View(
-        "unnest with a name for its column",
+    "unnest with a name for its column": (
         "SELECT i.i_item_id, t.tag FROM item i CROSS JOIN unnest(i.i_tags) AS t(tag)",
         "item",
-        "i_item_id: item.i_item_id\ntag: item.i_tags",
+        "i_item_id: item.i_item_id; tag: item.i_tags",
     ),
-    View(
-        "a function for a table, and VALUES",
+    "a function for a table, and VALUES": (
         """SELECT g.n, v.label FROM generate_series(1, 12) AS g(n)
            JOIN (VALUES (1, 'Jan'), (2, 'Feb')) AS v(m, label) ON v.m = g.n""",
         "",
-        "n:\nlabel:",
+        "n:; label:",
     ),
-    View(
-        "windows",
+    "windows": (
         """SELECT ss_item_sk, rank() OVER (PARTITION BY ss_store_sk ORDER BY ss_net_profit) AS place
            FROM store_sales""",
         "store_sales",
-        """ss_item_sk: store_sales.ss_item_sk
-           place: store_sales.ss_store_sk store_sales.ss_net_profit""",
+        "ss_item_sk: store_sales.ss_item_sk; "
+        "place: store_sales.ss_store_sk store_sales.ss_net_profit",
     ),
-    View(
-        "CASE, casts and FILTER",
+    "CASE, casts and FILTER": (
         """SELECT d_year, sum(ss_quantity) FILTER (WHERE d_moy = 1) AS january,
                   CASE WHEN s_state = 'TN' THEN ss_net_profit::numeric ELSE 0 END AS tn
            FROM store_sales, date_dim, store
            WHERE ss_sold_date_sk = d_date_sk AND ss_store_sk = s_store_sk""",
         "store_sales date_dim store",
-        """d_year: date_dim.d_year
-           january: store_sales.ss_quantity date_dim.d_moy
-           tn: store.s_state store_sales.ss_net_profit""",
+        "d_year: date_dim.d_year; january: store_sales.ss_quantity date_dim.d_moy; "
+        "tn: store.s_state store_sales.ss_net_profit",
     ),
-    View(
-        "a table twice",
+    "a table twice": (
         """SELECT a.e_name AS name, b.e_name AS boss FROM employee a
            LEFT JOIN employee b ON b.e_sk = a.e_boss_sk""",
         "employee",
-        "name: employee.e_name\nboss: employee.e_name",
+        "name: employee.e_name; boss: employee.e_name",
     ),
-    View(
-        "an alias list that renames a table's columns",
+    "an alias list that renames a table's columns": (
         "SELECT e.x, e.y FROM employee AS e(x, y)",
         "employee",
-        "x: employee.e_sk\ny: employee.e_name",
+        "x: employee.e_sk; y: employee.e_name",
     ),
-    View(
-        "parentheses around joins",
+    "parentheses around joins": (
         """SELECT s_state, e_name FROM ((store JOIN employee ON e_sk = s_manager_sk)
            JOIN store_sales ON ss_store_sk = s_store_sk)""",
         "store employee store_sales",
-        "s_state: store.s_state\ne_name: employee.e_name",
+        "s_state: store.s_state; e_name: employee.e_name",
     ),
-    View(
-        "a column of a table that nobody knows",
+    "a column of a table that nobody knows": (
         "SELECT h.note, s.s_state FROM elsewhere.hidden h, store s",
         "elsewhere.hidden store",
-        "note: ?hidden.note\ns_state: store.s_state",
+        "note: ?hidden.note; s_state: store.s_state",
     ),
-    View(
-        "quotes keep capitals, all else is lower in PostgreSQL",
+    "quotes keep capitals, all else is lower in PostgreSQL": (
         """SELECT S_STATE AS "State", "Odd".X FROM STORE, "Odd Table" AS "Odd" """,
         'store "Odd Table"',
-        "State: store.s_state\nx: ?Odd Table.x",
+        "State: store.s_state; x: ?Odd Table.x",
     ),
-    View(
-        "all is upper in Snowflake, and an alias can be used at once",
+    "all is upper in Snowflake, and an alias can be used at once": (
         """SELECT i.i_item_sk * 2 AS twice, twice + 1 AS more FROM db.shop.item i
            QUALIFY row_number() OVER (PARTITION BY i_brand ORDER BY i_item_sk) = 1""",
         "DB.SHOP.ITEM",
-        "TWICE: ITEM.I_ITEM_SK\nMORE: ITEM.I_ITEM_SK",
+        "TWICE: ITEM.I_ITEM_SK; MORE: ITEM.I_ITEM_SK",
         "snowflake",
     ),
-    View(
-        "FLATTEN of Snowflake",
+    "FLATTEN of Snowflake": (
         "SELECT e.id, f.value AS v FROM events e, LATERAL FLATTEN(input => e.payload) f",
         "EVENTS",
-        "ID: EVENTS.ID\nV: EVENTS.PAYLOAD",
+        "ID: EVENTS.ID; V: EVENTS.PAYLOAD",
         "snowflake",
     ),
-    View(
-        "BigQuery: one pair of quotes, EXCEPT, REPLACE, a field",
+    "BigQuery: one pair of quotes, EXCEPT, REPLACE, a field": (
         """SELECT e.* EXCEPT (at) REPLACE (upper(id) AS id), e.payload.kind AS kind
            FROM `proj.shop.events` e""",
         "proj.shop.events",
-        "id: events.id\npayload: events.payload\nkind: events.payload",
+        "id: events.id; payload: events.payload; kind: events.payload",
         "bigquery",
     ),
-    View(
-        "BigQuery: UNNEST of what stands before it",
+    "BigQuery: UNNEST of what stands before it": (
         "SELECT i.i_item_id, tag FROM shop.item i, UNNEST(i.i_tags) AS tag",
         "shop.item",
-        "i_item_id: item.i_item_id\ntag: item.i_tags",
+        "i_item_id: item.i_item_id; tag: item.i_tags",
         "bigquery",
     ),
-    View(
-        "Spark: LATERAL VIEW explode",
+    "Spark: LATERAL VIEW explode": (
         "SELECT i_item_id, t.tag FROM shop.item LATERAL VIEW explode(i_tags) t AS tag",
         "shop.item",
-        "i_item_id: item.i_item_id\ntag: item.i_tags",
+        "i_item_id: item.i_item_id; tag: item.i_tags",
         "databricks",
     ),
-    View(
-        "DuckDB: FROM first, EXCLUDE, nobody named the query",
+    "DuckDB: FROM first, EXCLUDE, nobody named the query": (
         "FROM (SELECT * EXCLUDE (s_manager_sk) FROM Store) SELECT s_STATE, s_store_name",
         "store",
-        "s_state: store.s_state\ns_store_name: store.s_store_name",
+        "s_state: store.s_state; s_store_name: store.s_store_name",
         "duckdb",
     ),
-    View(
-        "T-SQL: CROSS APPLY and brackets",
+    "T-SQL: CROSS APPLY and brackets": (
         """CREATE VIEW [dbo].[v] AS SELECT c.[c_customer_id], x.top_price FROM [shop].[customer] c
            CROSS APPLY (SELECT TOP 1 ss_sales_price AS top_price FROM store_sales s
                         WHERE s.ss_customer_sk = c.c_customer_sk) x""",
         "shop.customer store_sales",
-        "c_customer_id: customer.c_customer_id\ntop_price: store_sales.ss_sales_price",
+        "c_customer_id: customer.c_customer_id; top_price: store_sales.ss_sales_price",
         "tsql",
     ),
-    View(
-        "Snowflake: a column of a star renamed",
+    "Snowflake: a column of a star renamed": (
         """SELECT * EXCLUDE (s_store_sk, s_store_name, s_manager_sk) RENAME s_state AS land
            FROM store""",
         "STORE",
         "LAND: STORE.S_STATE",
         "snowflake",
     ),
-    View(
-        "a field of a column",
+    "a field of a column": (
         "SELECT (c_address).city FROM customer",
         "customer",
         "city: customer.c_address",
     ),
-    View(
-        "arrays of types that no parser knows",
+    "arrays of types that no parser knows": (
         """SELECT '{0}'::oid[] AS none, i_tags::pg_catalog.regclass[][] AS tags,
            i_item_sk::text[] AS sk, ARRAY[]::text[] AS empty, i_brand::oid AS b FROM item""",
         "item",
-        "none:\ntags: item.i_tags\nsk: item.i_item_sk\nempty:\nb: item.i_brand",
+        "none:; tags: item.i_tags; sk: item.i_item_sk; empty:; b: item.i_brand",
     ),
-]
+}

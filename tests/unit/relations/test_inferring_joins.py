@@ -39,166 +39,94 @@ def found(*tables: tuple[str, list[JoinColumn]]) -> set[str]:
     }
 
 
-AUTHORS = table("s/author", "aid name", [(str(n), f"Author {n}") for n in range(9)])
+def described(text: str) -> tuple[str, list[JoinColumn]]:
+    """Return the table of a text such as `s/log id:9 kind=a,b year:3:INTEGER`.
+
+    A number counts as in `numbers`; cells are written out behind `=`, and repeat.
+    """
+    table_id, *columns = text.split()
+    cells, types = {}, {}
+    for column in columns:
+        name, _, given = column.partition("=")
+        if given:
+            cells[name] = given.split(",")
+        else:
+            name, count, *kind = column.split(":")
+            cells[name] = [str(1 + row) for row in range(int(count))]
+            types |= dict.fromkeys([name] * len(kind), *kind)
+    rows = [
+        [of[row % len(of)] for of in cells.values()] for row in range(max(map(len, cells.values())))
+    ]
+    return table(table_id, " ".join(cells), rows, **types)
 
 
-@pytest.mark.parametrize(
-    ("tables", "joins"),
-    [
-        pytest.param(
-            [AUTHORS, table("s/writes", "aid pid", [("1", "7"), ("1", "8"), ("4", "7")])],
-            {"s/writes.aid -> s/author.aid"},
-            id="a name that a key has, whose table begins with it",
-        ),
-        pytest.param(
-            [
-                table("s/restaurant", "id name", [(str(n), f"r{n}") for n in range(5)]),
-                table("s/location", "restaurant_id street", [("1", "a"), ("1", "b"), ("3", "c")]),
-            ],
-            {"s/location.restaurant_id -> s/restaurant.id"},
-            id="the table and its bare key",
-        ),
-        pytest.param(
-            [
-                table("s/paper", "paperid title", [(str(n), f"t{n}") for n in range(5)]),
-                table("s/cite", "citingpaperid citedpaperid", [("1", "2"), ("1", "3"), ("2", "3")]),
-            ],
-            {"s/cite.citingpaperid -> s/paper.paperid", "s/cite.citedpaperid -> s/paper.paperid"},
-            id="names that end with the key, glued",
-        ),
-        pytest.param(
-            [
-                table(
-                    "s/airports", "airport_code city", [("JFK", "a"), ("LAX", "b"), ("ORD", "c")]
-                ),
-                table("s/flights", "number from_airport", [("1", "JFK"), ("2", "JFK")]),
-            ],
-            {"s/flights.from_airport -> s/airports.airport_code"},
-            id="a name that speaks of the table",
-        ),
-        pytest.param(
-            [
-                table("s/airport", "airport_code city", [("1", "a"), ("2", "b"), ("3", "c")]),
-                table("s/country", "name airports", [("x", "1"), ("y", "1"), ("z", "2")]),
-            ],
-            set(),
-            id="a plural counts, and refers to nothing",
-        ),
-        pytest.param(
-            [AUTHORS, table("s/writes", "aid pid", [("71", "7"), ("72", "8"), ("4", "7")])],
-            set(),
-            id="cells that the key does not have",
-        ),
-        pytest.param(
-            [table("s/a", "id x", numbers(5, 2)), table("s/b", "id y", numbers(5, 2))],
-            set(),
-            id="bare keys of two tables",
-        ),
-        pytest.param(
-            [
-                table("s/course", "course_id name", [(str(n), f"c{n}") for n in range(4)]),
-                table("s/area", "course_id area", [(str(n), f"a{n}") for n in range(4)]),
-                table("s/tags", "course_id hard", [(str(n), f"h{n % 2}") for n in range(4)]),
-            ],
-            {"s/area.course_id -> s/course.course_id", "s/tags.course_id -> s/course.course_id"},
-            id="one home of a key that is one everywhere",
-        ),
-        pytest.param(
-            [
-                table("s/sensor", "sensor_id temperature", numbers(40, 40), temperature="DOUBLE"),
-                table(
-                    "s/log", "sensor_id temperature at", numbers(40, 40, 40), temperature="DOUBLE"
-                ),
-            ],
-            {"s/log.sensor_id -> s/sensor.sensor_id"},
-            id="what is measured is no key, however different",
-        ),
-        pytest.param(
-            [
-                table("s/raw/user", "user_id x", numbers(9, 2)),
-                table("s/web/visit", "user_id y", numbers(9, 2)),
-            ],
-            set(),
-            id="few cells of another schema",
-        ),
-        pytest.param(
-            [
-                table("s/raw/user", "user_id x", numbers(30, 2)),
-                table("s/web/visit", "user_id y", numbers(30, 2)),
-            ],
-            {"s/web/visit.user_id -> s/raw/user.user_id"},
-            id="many cells of another schema",
-        ),
-        pytest.param(
-            [
-                table("s/film", "movie_id x", numbers(90, 9)),
-                table("s/movies", "movie_id title", numbers(60, 60)),
-                table("s/seen", "number from_movie", [("1", "2"), ("2", "2")]),
-            ],
-            {"s/film.movie_id -> s/movies.movie_id", "s/seen.from_movie -> s/movies.movie_id"},
-            id="a plural of ie",
-        ),
-        pytest.param(
-            [
-                table("s/cars", "rownames speed", numbers(90, 9)),
-                table("s/houses", "rownames price", numbers(300, 9)),
-            ],
-            set(),
-            id="row names, which say what is in no other table",
-        ),
-        pytest.param(
-            [
-                table("s/cars", "column0 column1", numbers(90, 9)),
-                table("s/houses", "column0 column1", numbers(300, 9)),
-            ],
-            set(),
-            id="columns without a name, which a reader numbers",
-        ),
-        pytest.param(
-            [
-                table("s/cars", "\U0001f600 x", numbers(90, 9)),
-                table("s/houses", "\u20ac y", numbers(300, 9)),
-            ],
-            set(),
-            id="names without a letter or digit",
-        ),
-        pytest.param(
-            [
-                table("s/deaths", "case x", numbers(90, 9), case="BIGINT"),
-                table("s/babies", "case y", numbers(300, 9), case="INTEGER"),
-            ],
-            set(),
-            id="two columns that each number their rows",
-        ),
-        pytest.param(
-            [
-                table("s/labs", "patient_id x", numbers(90, 9), patient_id="BIGINT"),
-                table("s/stays", "patient_id y", numbers(300, 9), patient_id="BIGINT"),
-            ],
-            {"s/labs.patient_id -> s/stays.patient_id"},
-            id="numbers that are the key of something, of one row each in both",
-        ),
-        pytest.param(
-            [
-                table("s/gdp", "population x", numbers(90, 9)),
-                table("s/trade", "population y", numbers(300, 9)),
-            ],
-            set(),
-            id="how many there are is no key",
-        ),
-        pytest.param(
-            [
-                table("one/user", "user_id x", numbers(30, 2)),
-                table("two/visit", "user_id y", numbers(30, 2)),
-            ],
-            set(),
-            id="of another source",
-        ),
-    ],
-)
-def test_columns_refer_to_the_keys_that_they_mean(tables, joins):
-    assert found(*tables) == joins
-    assert found(*reversed(tables)) == joins
+AUTHORS = "s/author aid:9 name:9"
+MEANT = {
+    "a name that a key has, whose table begins with it": (
+        [AUTHORS, "s/writes aid=1,1,4 pid=7,8,7"],
+        {"s/writes.aid -> s/author.aid"},
+    ),
+    "the table and its bare key": (
+        ["s/restaurant id:5 name:5", "s/location restaurant_id=1,1,3 street=a,b,c"],
+        {"s/location.restaurant_id -> s/restaurant.id"},
+    ),
+    "names that end with the key, glued": (
+        ["s/paper paperid:5 title:5", "s/cite citingpaperid=1,1,2 citedpaperid=2,3,3"],
+        {"s/cite.citingpaperid -> s/paper.paperid", "s/cite.citedpaperid -> s/paper.paperid"},
+    ),
+    "a name that speaks of the table": (
+        ["s/airports airport_code=JFK,LAX,ORD city:3", "s/flights number:2 from_airport=JFK"],
+        {"s/flights.from_airport -> s/airports.airport_code"},
+    ),
+    "a plural counts, and refers to nothing": (
+        ["s/airport airport_code:3 city:3", "s/country name=x,y,z airports=1,1,2"],
+        set(),
+    ),
+    "cells that the key does not have": ([AUTHORS, "s/writes aid=71,72,4 pid=7,8,7"], set()),
+    "bare keys of two tables": (["s/a id:5 x:2", "s/b id:5 y:2"], set()),
+    "one home of a key that is one everywhere": (
+        ["s/course course_id:4 name:4", "s/area course_id:4 area:4", "s/tags course_id:4 hard:2"],
+        {"s/area.course_id -> s/course.course_id", "s/tags.course_id -> s/course.course_id"},
+    ),
+    "what is measured is no key, however different": (
+        ["s/sensor sensor_id:40 heat:40:DOUBLE", "s/log sensor_id:40 heat:40:DOUBLE at:40"],
+        {"s/log.sensor_id -> s/sensor.sensor_id"},
+    ),
+    "few cells of another schema": (
+        ["s/raw/user user_id:9 x:2", "s/web/visit user_id:9 y:2"],
+        set(),
+    ),
+    "many cells of another schema": (
+        ["s/raw/user user_id:30 x:2", "s/web/visit user_id:30 y:2"],
+        {"s/web/visit.user_id -> s/raw/user.user_id"},
+    ),
+    "a plural of ie": (
+        ["s/film movie_id:90 x:9", "s/movies movie_id:60 title:60", "s/seen number:2 from_movie=2"],
+        {"s/film.movie_id -> s/movies.movie_id", "s/seen.from_movie -> s/movies.movie_id"},
+    ),
+    "row names": (["s/cars rownames:90 speed:9", "s/houses rownames:300 price:9"], set()),
+    "columns without a name": (
+        ["s/cars column0:90 column1:9", "s/homes column0:300 column1:9"],
+        set(),
+    ),
+    "names without a letter": (["s/cars \U0001f600:90 x:9", "s/homes \u20ac:300 y:9"], set()),
+    "two columns that each number their rows": (
+        ["s/deaths case:90:BIGINT x:9", "s/babies case:300:INTEGER y:9"],
+        set(),
+    ),
+    "numbers that are the key of something, of one row each in both": (
+        ["s/labs patient_id:90:BIGINT x:9", "s/stays patient_id:300:BIGINT y:9"],
+        {"s/labs.patient_id -> s/stays.patient_id"},
+    ),
+    "how many there are": (["s/gdp population:90 x:9", "s/trade population:300 y:9"], set()),
+    "of another source": (["one/user user_id:30 x:2", "two/visit user_id:30 y:2"], set()),
+}
+
+
+@pytest.mark.parametrize("case", MEANT)
+def test_columns_refer_to_the_keys_that_they_mean(case):
+    tables = [described(one) for one in MEANT[case][0]]
+    assert found(*tables) == found(*reversed(tables)) == MEANT[case][1]
 
 
 def test_names_alone_tell_where_no_cells_are_known():
@@ -260,60 +188,45 @@ def schema(**tables: str) -> dict[str, list[JoinColumn]]:
     }
 
 
-@pytest.mark.parametrize(
-    ("tables", "joined"),
-    [
-        pytest.param(
-            {
-                "sbCustomer": "sbCustId sbCustName sbCustCity",
-                "sbTransaction": "sbTxId sbTxCustId sbTxAmount",
-                "sbTicker": "sbTickerId sbTickerSymbol sbTickerType",
-            },
-            "sbTransaction.sbTxCustId -> sbCustomer.sbCustId",
-            id="prefixes of the schema and of tables",
-        ),
-        pytest.param(
-            {
-                "dim_customer": "customer_key customer_city",
-                "dim_product": "product_key product_kind",
-                "fct_sale": "sale_key customer_key amount",
-                "fct_return": "return_key reason",
-            },
-            "fct_sale.customer_key -> dim_customer.customer_key",
-            id="layers of a warehouse",
-        ),
-        pytest.param(
-            {"customers": "id place", "orders": "orderid custid"},
-            "orders.custid -> customers.id",
-            id="glued and cut short",
-        ),
-        pytest.param(
-            {"customers": "cstmr_id place", "orders": "order_id cstmr_id"},
-            "orders.cstmr_id -> customers.cstmr_id",
-            id="without vowels",
-        ),
-        pytest.param(
-            {"Kunde": "Kundennummer Ort", "Bestellung": "Bestellnummer Kundennummer"},
-            "Bestellung.Kundennummer -> Kunde.Kundennummer",
-            id="German compounds",
-        ),
-        pytest.param(
-            {"employees": "employee_id city reports_to"},
-            "employees.reports_to -> employees.employee_id",
-            id="a table that refers to itself",
-        ),
-        pytest.param(
-            {"author": "aid title", "writes": "aid pid"},
-            "writes.aid -> author.aid",
-            id="the first letter of a table",
-        ),
-    ],
-)
-def test_names_are_read_as_the_schema_writes_them(tables: dict[str, str], joined: str):
-    edges = infer_joins(schema(**tables))
-    assert [
-        f"{e.table[2:]}.{e.columns[0]} -> {e.other[2:]}.{e.other_columns[0]}" for e in edges
-    ] == [joined]
+WRITTEN = {
+    "prefixes of the schema and of tables": (
+        "sbCustomer: sbCustId sbCustName; sbTransaction: sbTxId sbTxCustId; sbTicker: sbTickerId",
+        "sbTransaction.sbTxCustId -> sbCustomer.sbCustId",
+    ),
+    "layers of a warehouse": (
+        "dim_customer: customer_key city; dim_product: product_key kind; "
+        "fct_sale: sale_key customer_key amount; fct_return: return_key reason",
+        "fct_sale.customer_key -> dim_customer.customer_key",
+    ),
+    "glued and cut short": (
+        "customers: id place; orders: orderid custid",
+        "orders.custid -> customers.id",
+    ),
+    "without vowels": (
+        "customers: cstmr_id place; orders: order_id cstmr_id",
+        "orders.cstmr_id -> customers.cstmr_id",
+    ),
+    "German compounds": (
+        "Kunde: Kundennummer Ort; Bestellung: Bestellnummer Kundennummer",
+        "Bestellung.Kundennummer -> Kunde.Kundennummer",
+    ),
+    "a table that refers to itself": (
+        "employees: employee_id city reports_to",
+        "employees.reports_to -> employees.employee_id",
+    ),
+    "the first letter of a table": (
+        "author: aid title; writes: aid pid",
+        "writes.aid -> author.aid",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRITTEN)
+def test_names_are_read_as_the_schema_writes_them(case: str):
+    names, joined = WRITTEN[case]
+    edges = infer_joins(schema(**dict(one.split(": ") for one in names.split("; "))))
+    told = [f"{e.table[2:]}.{e.columns[0]} -> {e.other[2:]}.{e.other_columns[0]}" for e in edges]
+    assert told == [joined]
 
 
 @pytest.mark.parametrize(
