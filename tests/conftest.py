@@ -45,7 +45,6 @@ LOOPBACK = ("127.", "localhost", "::1")
 
 @pytest.fixture
 def instance():
-    """A Dagster instance in memory."""
     import dagster as dg  # most tests need none of it
 
     with dg.DagsterInstance.ephemeral() as opened:
@@ -84,7 +83,6 @@ def small_encoder():
 
 @pytest.fixture(scope="module")
 def read_here():
-    """Let every source of this module be read in this process."""
     from tests.support.reading import reading_here
 
     with reading_here():

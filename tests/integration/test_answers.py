@@ -423,7 +423,6 @@ def test_days_of_which_some_are_not_known_stay_days(indexed):
 
 @pytest.fixture(scope="module")
 def database(postgresql: Server) -> Iterator[Database]:
-    """A warehouse of two tables in two schemas that are called alike."""
     with new_database(postgresql.superuser_url) as url:
         database = Database(url)
         database.run(

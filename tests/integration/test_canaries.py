@@ -45,7 +45,6 @@ class Deployed:
         return self.loaded.home
 
     def everything(self) -> Iterator[tuple[str, bytes]]:
-        """Yield all that anybody may come to see of it."""
         yield from contents(self.home)
         yield "prompts", self.endpoint.said
         yield "output and logs", self.heard.getvalue().encode()
@@ -233,7 +232,6 @@ def test_what_is_hidden_later_leaves_with_the_next_run(tmp_path, lake):
 
 
 def profiles(store: Store, table_ids: Iterable[str]) -> bytes:
-    """Return what is told of the columns of tables."""
     return repr([store.statistics.column_profiles(one) for one in table_ids]).encode()
 
 
@@ -244,7 +242,6 @@ def questions(loaded: LoadedDeployment) -> bytes:
 
 
 def pages(instance: dg.DagsterInstance) -> Iterator[object]:
-    """Yield every event of every asset that Dagster still tells of."""
     for key in instance.get_asset_keys():
         yield from instance.fetch_materializations(key, limit=1000).records
 

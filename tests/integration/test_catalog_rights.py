@@ -74,8 +74,6 @@ def grant(workspace: Workspace) -> None:
 
 @pytest.fixture
 def deployment(here) -> Callable[[str, tuple[str, ...] | None], Workspace]:
-    """Opens a deployment of the tables that somebody sees."""
-
     def open_it(name: str, readers: tuple[str, ...] | None) -> Workspace:
         texts = {one: TABLES[one.removeprefix("lake/")][1] for one in seen_by(readers)}
         file = make_home(here / name, {f"{one}.csv": text for one, text in texts.items()})

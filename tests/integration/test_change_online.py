@@ -106,7 +106,6 @@ def contents(loaded: LoadedDeployment) -> list[tuple[str, bytes]]:
 
 
 def check_built(loaded: LoadedDeployment, encoder: str, analyzer: str = "english-2") -> None:
-    """The one index that lies in the state folder was built so."""
     with Workspace(loaded, {}) as workspace:
         info = workspace.inspect_index()
     assert (info.usable, info.encoder, info.details["analyzer"]) == (True, encoder, analyzer)

@@ -113,7 +113,6 @@ def timed(what: str, condition: Callable[[], object]) -> None:
 
 
 def planted(database: str) -> psycopg.Connection:
-    """Open a database with three tables of a hundred rows."""
     url = make_url(database).set(drivername="postgresql").render_as_string(hide_password=False)
     at = psycopg.connect(url, autocommit=True)
     for table, column in (("moons", "diameter"), ("stars", "brightness"), ("probes", "mass")):

@@ -126,7 +126,6 @@ def sound(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def truth(sound):
-    """The true answers before and after a table was replaced."""
     index = open_embedded(sound / "truth")
     fill(index, BEFORE)
     before = answers(index)

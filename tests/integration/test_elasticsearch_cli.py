@@ -128,7 +128,6 @@ def alike(indexed, tmp_path):
 
 @pytest.fixture
 def machine(tmp_path, elasticsearch_url, index_name):
-    """A machine of the test's own that has indexed nothing yet."""
     lake = make_lake(tmp_path)
     return Machine(tmp_path / "machine", lake, urls=[elasticsearch_url], name=index_name)
 

@@ -156,6 +156,5 @@ def killed_during_a_write(
 
 
 def documents_taken(client: Elasticsearch) -> int:
-    """Return how many documents the server has written since it started."""
     stats = client.indices.stats(metric="indexing")
     return stats["_all"]["primaries"]["indexing"]["index_total"]

@@ -52,7 +52,6 @@ def client(elasticsearch_url):
 
 
 def requests_of(proxy, call):
-    """Return how many requests a call sends."""
     proxy.heal()
     call()
     return proxy.count

@@ -68,7 +68,6 @@ class Load:
         assert index.info().tables == len(TABLES)
 
     def write(self, index: ElasticsearchIndex) -> None:
-        """Replace every table by its next version."""
         self.newest += 1
         replace_blocks(index, all_at(TABLES, self.newest))
         self.oldest = self.newest

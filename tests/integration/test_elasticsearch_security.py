@@ -263,7 +263,6 @@ def spellings(credentials):
 
 
 def messages(error):
-    """Return what an error and its causes say."""
     said = []
     while error is not None:
         said += [str(error), repr(error)]

@@ -127,7 +127,6 @@ def without_writing_alias(client: Elasticsearch, index: str) -> None:
 
 @pytest.fixture
 def damaged(open_index, client, index_name):
-    """A handle that was open when its index lost the alias for writers."""
     index = open_index(patience_seconds=LONGEST)
     replace_blocks(index, all_at(TABLES, 1))
     without_writing_alias(client, f"{index_name}-000001")

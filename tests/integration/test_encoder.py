@@ -26,7 +26,6 @@ def reference():
 
 
 def load(dtype: str) -> SentenceEncoder:
-    """Return an encoder whose full model is in memory."""
     encoder = SentenceEncoder(locate_encoder(PACKAGED_ENCODER), "cpu", dtype)
     assert encoder._model
     return encoder

@@ -65,7 +65,6 @@ def told(tmp_path, instance, monkeypatch, s3_endpoint):
 
 @pytest.fixture
 def walks(monkeypatch) -> list[str]:
-    """One entry for each time that the bucket is listed."""
     seen, walk = [], ObjectStorage.walk
     monkeypatch.setattr(ObjectStorage, "walk", lambda *given: seen.append("") or walk(*given))
     return seen

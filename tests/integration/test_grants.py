@@ -19,7 +19,6 @@ pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]
 
 
 def with_readers(folder: Path, lake: Path, readers: list[str]):
-    """Return the deployment whose one source lets these find its tables."""
     return deploy(folder, folder_source(lake, readers=readers))
 
 

@@ -119,7 +119,6 @@ def test_what_was_killed_anywhere_ends_as_what_was_not(
 
 
 def check_changes(found: dict[str, Any]) -> None:
-    """Each kind of change has come home in the run that nobody killed."""
     facts = {table_id.rpartition("/")[2]: known for table_id, known in found["facts"].items()}
     assert sorted(facts) == sorted(
         ["clients", "orders", "parts", "rich", "spent", "stays", "stays_backup", "visits"]

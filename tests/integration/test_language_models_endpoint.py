@@ -66,8 +66,6 @@ def test_an_endpoint_that_refuses_probabilities_is_asked_for_them_once(serve):
 
 
 def refusing(*words, status=400):
-    """Return an endpoint that refuses prompts with any of these words."""
-
     def reply(body):
         if any(word in prompt_of(body) for word in words):
             return status, {"error": {"message": "the prompt was filtered"}}

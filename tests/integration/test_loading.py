@@ -35,7 +35,6 @@ def loads(loaded, caplog=None) -> set[str]:
 
 @pytest.fixture(scope="module")
 def once(tmp_path_factory):
-    """A deployment that is indexed once for all tests."""
     folder = tmp_path_factory.mktemp("once")
     with dg.DagsterInstance.ephemeral() as instance:
         run_job(deployment(folder, small_lake(folder, 3)), instance)

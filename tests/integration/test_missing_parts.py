@@ -53,7 +53,6 @@ class Case:
         return file
 
     def away(self, path: Path) -> None:
-        """Move a file or folder away until the test has ended."""
         kept = path.with_name(f"{path.name}.away")
         path.rename(kept)
         self.open.callback(kept.rename, path)
@@ -108,7 +107,6 @@ def case(indexed, tmp_path, monkeypatch) -> Iterator[Case]:
 
 
 def nobody() -> str:
-    """Return the URL of a port on which nobody listens."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         return f"http://127.0.0.1:{server.getsockname()[1]}"
 

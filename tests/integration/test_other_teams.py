@@ -21,7 +21,6 @@ DAY = timedelta(days=1)
 
 @dg.asset(key=RAN, description="Theirs.", owners=["team:botany"])
 def ran() -> dg.MaterializeResult:
-    """An asset that ran once."""
     return dg.MaterializeResult(metadata={"dagster/row_count": 7})
 
 
@@ -64,13 +63,11 @@ class Team:
         self.automated()  # what was before
 
     def automated(self) -> int:
-        """How many runs its automation asks for since it was asked last."""
         done = dg.evaluate_automation_conditions(team(), self._instance, cursor=self._cursor)
         self._cursor = done.cursor
         return done.total_requested
 
     def fresh(self) -> dict[dg.AssetKey, bool]:
-        """What its freshness checks say."""
         defs = team()
         keys = [key for one in defs.asset_checks for key in one.check_keys]
         selected = dg.AssetSelection.checks(*keys)
@@ -80,7 +77,6 @@ class Team:
         return {one.asset_key: one.passed for one in done.get_asset_check_evaluations()}
 
     def sees(self) -> object:
-        """All that Dagster knows of its assets."""
         events = {
             key: (
                 [
@@ -157,7 +153,6 @@ def lake_in(folder, *names):
 
 
 def deployed(folder):
-    """A deployment of its own state folder over the lake in `folder`."""
     return deployment(folder, lake_in(folder, "nature/iris", "solo"))
 
 

@@ -36,7 +36,6 @@ class Machine:
         self.path = [ROOT, self.site]
 
     def uninstall(self) -> None:
-        """Forget every package but the project."""
         self.path = [ROOT]
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -33,13 +33,11 @@ def place(url: str, **changed) -> PostgreSQL:
 
 @pytest.fixture
 def at(postgresql_database) -> PostgreSQL:
-    """An empty database on the server that tests share."""
     return place(postgresql_database)
 
 
 @pytest.fixture
 def mortal(postgresql_server) -> PostgreSQL:
-    """A database on a server of the test's own."""
     return place(postgresql_server.url)
 
 

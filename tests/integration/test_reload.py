@@ -28,7 +28,6 @@ defs = dg.Definitions()
 
 @contextmanager
 def webserver(folder, port: int):
-    """Serve one code location that notes each time it is loaded."""
     file, home = folder / "location.py", folder / "webserver"
     file.write_text(LOCATION.format(log=str(folder / "log")))
     home.mkdir()

@@ -34,7 +34,6 @@ def encoder(small_encoder):
 
 @pytest.fixture
 def loaded(tmp_path):
-    """A deployment whose index is to be made."""
     lake = small_lake(tmp_path, 4)
     (lake / "zh.csv").write_text("城市,人口\n海口,2873358\n上海,24870000\n")
     (lake / "other.csv").write_text("口,海人\n人海,口口\n")
@@ -112,7 +111,6 @@ def test_a_renewal_that_is_cut_off_is_completed(
 
 
 def unable(*_: object) -> bool:
-    """Stand for a system on which two folders cannot change places."""
     return False
 
 
@@ -128,7 +126,6 @@ def cut_off(loaded, instance, monkeypatch, where, step) -> None:
 
 
 def contents_of_old(loaded):
-    """Read what the older version wrote."""
     folder = loaded.home / "index"
     with closing(
         lifecycle.EmbeddedIndex(folder, "words", 64, analyzer=Analyzer("english-1", None))

@@ -27,7 +27,6 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory) -> Path:
-    """Of a lake of one table."""
     folder = tmp_path_factory.mktemp("searched")
     (folder / "lake").mkdir()
     (folder / "lake" / "penguins.csv").write_text("species,island\nAdelie,Dream\nGentoo,Biscoe\n")

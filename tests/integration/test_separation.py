@@ -86,7 +86,6 @@ class Machines:
         }
 
     def do(self, name: str, *command: str) -> subprocess.CompletedProcess[str]:
-        """Run a command on a machine of its own and wait for its end."""
         folder = self.folder(name, with_deployment=True)
         return subprocess.run(
             [sys.executable, "-m", *command],
@@ -100,7 +99,6 @@ class Machines:
 
     @contextlib.contextmanager
     def serving(self, name: str, *command: str, with_deployment: bool = False) -> Iterator[None]:
-        """Let a process work on a machine of its own."""
         folder = self.folder(name, with_deployment=with_deployment)
         with serving(folder, *command, env=self.environment_of(folder)):
             yield

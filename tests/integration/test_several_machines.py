@@ -57,7 +57,6 @@ class Lake:
         self._client.create_bucket(Bucket="lake")
 
     def grow(self, tables: int) -> None:
-        """Put more tables into the bucket."""
         for number in range(self.size, self.size + tables):
             own = "shared" if number % 3 == 0 else str(number)
             rows = "".join(f"{row},name {row} of {number},{row * number}\n" for row in range(12))

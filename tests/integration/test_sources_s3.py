@@ -74,7 +74,6 @@ def test_parquet_is_read_by_ranges(client, s3_endpoint, tmp_path):
 
 
 def drawn(source: FileSource, ref: TableRef, rows: int) -> list[Row]:
-    """Return the cells of a first sample."""
     return [row.cells for row in source.sample(ref, rows, 0) or ()]
 
 

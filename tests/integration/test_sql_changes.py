@@ -22,7 +22,6 @@ def database(postgresql_database):
 
 @pytest.fixture
 def look(database):
-    """Lists `orders` anew."""
     with closing(database.config().open(database.environ)) as source:
         yield lambda: listed(source)["public/orders"]
 

@@ -84,7 +84,6 @@ def of(refs, sql, *tables, **keys):
 
 
 def asked(source, refs, sql, *tables, **keys):
-    """Run a statement that the guard has checked."""
     found = checked(sql, tables or (PEOPLE, CITIES), source.statement_dialect, 10)
     return source.run_statement(of(refs, found.sql, *tables, **keys))
 

@@ -38,7 +38,6 @@ class Lake:
     """Files and a database in a folder; `planted` are all values in them that are to be hidden."""
 
     def __init__(self, folder: Path) -> None:
-        """Write all of it."""
         self.planted: list[str] = []
         self.folder, self.closed = folder / "lake", folder / "closed"
         self.database = folder / "people.duckdb"
@@ -51,12 +50,10 @@ class Lake:
         self._database()
 
     def word(self) -> str:
-        """Return another value to hide."""
         self.planted.append(f"kanari{len(self.planted):04}")
         return self.planted[-1]
 
     def number(self) -> int:
-        """Return another number to hide."""
         self.planted.append(f"771177{len(self.planted):04}")
         return int(self.planted[-1])
 
@@ -147,13 +144,11 @@ class Lake:
 
 
 def leaks(data: bytes) -> set[bytes]:
-    """Return what of the planted values stands in some bytes."""
     return set(CANARY.findall(data))
 
 
 @contextmanager
 def hearing() -> Iterator[io.StringIO]:
-    """Yield what takes all that is printed and logged meanwhile."""
     heard = io.StringIO()
     listener = logging.StreamHandler(heard)
     logging.getLogger().addHandler(listener)

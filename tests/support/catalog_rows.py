@@ -46,7 +46,6 @@ def remove(store: Store, table_id: str) -> None:
 
 
 def link(store: Store, *pairs: tuple[str, str]) -> None:
-    """Let the second table of each pair be built from the first."""
     edge = {"origin": "test", "kind": "view", "columns": "[]"}
     with store._db.write() as connection:
         schema.upsert(

@@ -91,7 +91,6 @@ def file_with(keys: Keys) -> dict[str, Any]:
 
 
 def file_with_source(kind: str, key: str) -> dict[str, Any]:
-    """A file with one source of this kind that sets one key of it."""
     base = {} if key == "type" else {"type": kind}
     for section in _settings_of(SOURCES[kind], key):
         whole = {"sources": [{"name": "lake", **section, **base}]}

@@ -37,7 +37,6 @@ def scribble_often(path: Path, chance: random.Random) -> None:
 
 
 def scribble_cells(path: Path, chance: random.Random) -> None:
-    """Change what says where a page's rows begin."""
     page = _page(path, chance)
     _change(path, page * _page_size(path), lambda old: chance.randbytes(len(old)), 60)
 

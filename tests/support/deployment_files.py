@@ -8,7 +8,6 @@ from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 
 
 def folder_source(path: Path | str, name: str = "lake", **more: object) -> dict[str, object]:
-    """Return what a file says of a source that is a folder."""
     return {"type": "folder", "name": name, "path": str(path), **more}
 
 

@@ -28,7 +28,6 @@ CONSTANTS = ("timeout_seconds", "patience_seconds")
 
 
 def configured(**options: object) -> ElasticsearchConfig:
-    """Return a section with these keys and constants."""
     constants = {key: options.pop(key) for key in CONSTANTS if key in options}
     return ElasticsearchConfig.model_validate(options).model_copy(update=constants)
 

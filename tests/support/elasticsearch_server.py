@@ -88,7 +88,6 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """Where the first node listens."""
         return self.urls[0]
 
     def client(self, **options: Any) -> Elasticsearch:
@@ -115,7 +114,6 @@ class Cluster:
         self._run("stop")
 
     def clean(self) -> None:
-        """Stop the cluster and remove its folder."""
         clean(self.folder)
 
     def _started_twice(self, options: Sequence[str]) -> None:
@@ -212,7 +210,6 @@ def elasticsearch_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Let one process of the session do this at a time."""
     with (folder / "elasticsearch.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -54,7 +54,6 @@ class FaultyProxy(ThreadingHTTPServer):
         self._counting = threading.Lock()
 
     def fault(self, method: str, path: str) -> Fault | None:
-        """Count a request and return what shall happen to it."""
         with self._counting:
             self.count += 1
             number = self.count

@@ -8,7 +8,6 @@ SECRET = "s3cr3t-4f1d"
 
 
 def write_secrets(folder: Path) -> None:
-    """Write the secret in every format that DuckDB reads."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"named-{SECRET}.txt").write_text(SECRET)
     (folder / "s.txt").write_text(SECRET)

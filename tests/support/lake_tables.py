@@ -24,7 +24,6 @@ def listed(source: FileSource) -> dict[str, TableRef]:
 
 
 def only_table(source: FileSource) -> TableRef:
-    """Return the only table there is."""
     (ref,) = listed(source).values()
     return ref
 
@@ -40,14 +39,12 @@ def rows_in(source: FileSource, ref: TableRef) -> list[tuple[str | None, ...]]:
 
 
 def marks_of(source: FileSource, ref: TableRef, rows: int = 5) -> list[RowMark]:
-    """Return the marks of a sample."""
     drawn = source.sample(ref, rows, 0)
     assert drawn is not None
     return [row.mark for row in drawn]
 
 
 def files_below(folder: Path) -> set[str]:
-    """Return the paths of all files below a folder."""
     return {
         os.path.relpath(Path(above, name), folder)
         for above, _, names in os.walk(folder)

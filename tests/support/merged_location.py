@@ -25,18 +25,15 @@ class TheirIO(dg.IOManager):
     """Is for their assets; ours hand nothing over by Dagster."""
 
     def handle_output(self, context: dg.OutputContext, obj: object) -> None:
-        """Take what is theirs."""
         if obj != "rows":
             raise ValueError(f"{context.asset_key} is none of ours")
 
     def load_input(self, context: dg.InputContext) -> str:
-        """Give it back."""
         return "rows"
 
 
 @dg.asset(group_name="pneuma", pool="gpu")
 def raw_tables(store: TheirStore) -> str:
-    """A likely name for anybody's tables."""
     if store.word != "theirs":
         raise ValueError(store.word)
     return "rows"
@@ -44,18 +41,15 @@ def raw_tables(store: TheirStore) -> str:
 
 @dg.asset(group_name="indexing")
 def search_index(raw_tables: str) -> str:
-    """A likely name for anybody's index."""
     return raw_tables
 
 
 @dg.asset_check(asset=search_index)
 def every_table_indexed() -> dg.AssetCheckResult:
-    """A check of theirs."""
     return dg.AssetCheckResult(passed=True)
 
 
 def theirs() -> dg.Definitions:
-    """Return what the other team has."""
     job = dg.define_asset_job("index_tables", selection=[raw_tables, search_index])
     names = ["options", "sources", "encoder", "narrator", "judge", "index", "query", "deployment"]
     return dg.Definitions(
@@ -70,7 +64,6 @@ def theirs() -> dg.Definitions:
 
 @dg.definitions
 def merged() -> dg.Definitions:
-    """Return the definitions of the whole location."""
     files = [Path(file) for file in os.environ[FILES].split(os.pathsep)]
     ours = [build_definitions(load_deployment(config=file, environ={})) for file in files]
     return dg.Definitions.merge(*ours, theirs())

@@ -107,7 +107,6 @@ class Mined:
 
 @contextmanager
 def mined_lake(folder: Path) -> Iterator[Mined]:
-    """Index the lake below a folder."""
     encoder = WordEncoder()
     index = EmbeddedIndex(folder / "index", encoder.name, encoder.dimension)
     with Store(folder / "state.db") as store:

@@ -102,7 +102,6 @@ class OidcProvider:
 
 @contextmanager
 def running_provider():
-    """A provider that listens until the end of the block."""
     provider = OidcProvider()
     with listening(provider.app) as port:
         provider.issuer = f"http://127.0.0.1:{port}"

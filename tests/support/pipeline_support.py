@@ -38,7 +38,6 @@ class CountingNarrator(NarratorResource):
 
     @property
     def model(self) -> FakeLanguageModel:
-        """The fake model of the run in progress."""
         return self.shared
 
     def release(self) -> None:

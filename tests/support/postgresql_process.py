@@ -105,7 +105,6 @@ class Server:
 
     @property
     def log(self) -> str:
-        """What the server has written so far."""
         return self._log.read_text(errors="replace")
 
     def kill(self) -> None:
@@ -139,7 +138,6 @@ class Server:
         self._start()
 
     def clean(self) -> None:
-        """Stop the server and remove its folder."""
         try:
             self.stop()
         finally:
@@ -242,12 +240,10 @@ def autocommitting(url: URL) -> Iterator[sqlalchemy.Connection]:
 
 
 def spelled(url: URL) -> str:
-    """The URL with its password."""
     return url.render_as_string(hide_password=False)
 
 
 def free_port() -> int:
-    """A port of `PORTS` at which nothing listens."""
     for port in random.sample(PORTS, len(PORTS)):
         with socket.socket() as probe:
             try:

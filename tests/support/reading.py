@@ -39,7 +39,6 @@ class ReaderHere:
 
 @contextmanager
 def reading_here() -> Iterator[None]:
-    """Let every source of a deployment be read in this process."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("pneuma_assets.core.sources.isolation.source.Reader", ReaderHere)
         yield

@@ -26,17 +26,14 @@ class Endpoint(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Its base URL."""
         return f"http://127.0.0.1:{self.server_port}/v1"
 
     @property
     def said(self) -> bytes:
-        """Everything that it was sent."""
         return b"\n".join(self.heard)
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """The bodies of all requests."""
         return [json.loads(one) for one in self.heard]
 
     def handle_error(self, *_: object) -> None:
@@ -45,7 +42,6 @@ class Endpoint(ThreadingHTTPServer):
 
 @contextmanager
 def serving(reply: Reply) -> Iterator[Endpoint]:
-    """Serve one while the `with` block lasts."""
     server = Endpoint(reply)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()

@@ -22,7 +22,6 @@ class RowsInDuckDB:
         self.ran: list[str] = []
 
     def dialect(self, tables: Sequence[AnswerTable]) -> str:
-        """Return DuckDB's."""
         return "duckdb"
 
     def run(self, statement: Checked, tables: Sequence[AnswerTable]) -> StatementRows:

@@ -23,7 +23,6 @@ def _s3_server() -> Iterator[str]:
 
 @pytest.fixture
 def s3_endpoint(_s3_server: str) -> str:
-    """The address of a server that holds nothing."""
     reset = Request(f"{_s3_server}/moto-api/reset", method="POST")
     urlopen(reset, timeout=60).close()
     return _s3_server

@@ -18,7 +18,6 @@ def act(action: str, **given: Any) -> dict[str, Any]:
 
 
 def say(text: str = "Here it is.", **given: Any) -> dict[str, Any]:
-    """Return the message that ends a turn."""
     return act("message", text=text, **given)
 
 
@@ -46,7 +45,6 @@ class Script:
 
 @contextmanager
 def scripted_model(*lines: Line) -> Iterator[tuple[Endpoint, Script]]:
-    """Serve it while the `with` block lasts."""
     script = Script(lines)
     with serving(script.reply) as endpoint:
         yield endpoint, script

@@ -34,6 +34,5 @@ def listening(app: FastAPI) -> Iterator[int]:
 
 @contextmanager
 def serving(app: FastAPI) -> Iterator[str]:
-    """The address at which an app is served until the end of the block."""
     with listening(app) as port:
         yield f"http://127.0.0.1:{port}"

@@ -73,5 +73,4 @@ ENGINE = Engine(NAME, "tests.support.stub_index:StubKind", StubSection, of_one_m
 
 
 def register_stub() -> None:
-    """Let deployment files name this engine."""
     register_engine(ENGINE)

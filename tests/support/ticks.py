@@ -19,7 +19,6 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 def tiny_lake(folder: Path, count: int, first: int = 0) -> Path:
-    """Write CSV files of two rows."""
     lake = folder / "lake"
     lake.mkdir(exist_ok=True)
     for number in range(first, first + count):
@@ -52,16 +51,13 @@ class Ticking:
         return self.loaded
 
     def now(self) -> float:
-        """What a clock says that is ahead of the one by which runs end."""
         return time.time() + self.ahead.total_seconds()
 
     def watch(self) -> dg.RunRequest | dg.SkipReason:
-        """Let the sensor tick once."""
         with dg.build_sensor_context(instance=self.instance) as context:
             return self.sensor(context)
 
     def schedule(self) -> dg.RunRequest | dg.SkipReason:
-        """Let the schedule tick once."""
         schedule = self.definitions.resolve_schedule_def(self.names("schedule"))
         with dg.build_schedule_context(instance=self.instance) as context:
             return schedule(context)

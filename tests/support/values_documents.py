@@ -23,7 +23,6 @@ VALUES = DocumentMaker(
 
 @contextmanager
 def registered(maker: DocumentMaker[Any]) -> Iterator[None]:
-    """Let a kind be made inside the `with` block."""
     register_documents(maker)
     try:
         yield

@@ -14,7 +14,6 @@ BLOCKS = 25
 
 
 def unit_vector(*seed: object) -> Vector:
-    """Return the unit vector that belongs to a seed."""
     digest = content_hash(*(str(part) for part in seed))
     drawn = np.random.default_rng(int(digest, 16)).standard_normal(DIMENSION)
     return (drawn / np.linalg.norm(drawn)).astype(np.float32)
@@ -41,7 +40,6 @@ def all_at(table_ids: Iterable[str], version: int, *, words: int = 10) -> dict:
 
 
 def version_in(text: str) -> int:
-    """Return the version that a block's text names."""
     return int(text.split(" version", 1)[1].split(" ", 1)[0])
 
 

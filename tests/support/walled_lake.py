@@ -251,7 +251,6 @@ def write_outside(folder: Path) -> None:
 
 
 def write_waiting(file: Path) -> None:
-    """Write a SQLite file whose canary stands only in its log."""
     made = file.with_name("made.sqlite")
     with closing(sqlite3.connect(made)) as db:
         db.execute("PRAGMA journal_mode = WAL")

@@ -31,7 +31,6 @@ LAKE: Mapping[str, str] = {
 
 
 def local_site(file: Path) -> AbstractContextManager[str]:
-    """Serve a deployment to the one person of this machine."""
     return serving(local_app(file))
 
 
@@ -69,7 +68,6 @@ def new_page(browser: Any, address: str, **options: Any) -> Iterator[Any]:
 
 
 def violations(page: Any) -> list[str]:
-    """What axe finds wrong with a page (WCAG and good practice)."""
     from axe_playwright_python.sync_playwright import Axe
 
     found = Axe().run(page).response["violations"]

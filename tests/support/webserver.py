@@ -21,7 +21,6 @@ _LOADED = """
 
 
 def free_port() -> int:
-    """Return a port that nobody uses now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -74,7 +73,6 @@ class Webserver:
         self.port = port
 
     def ask(self, query: str, **variables: Any) -> Any:
-        """Return what it answers to a query of GraphQL."""
         body = json.dumps({"query": query, "variables": variables}).encode()
         url = f"http://127.0.0.1:{self.port}/graphql"
         request = Request(url, body, {"Content-Type": "application/json"})

@@ -23,7 +23,6 @@ HEAVY = {
 
 
 def loaded_after(code: str) -> set[str]:
-    """The packages that a new process has imported when `code` has run."""
     told = "import sys; print(*{name.partition('.')[0] for name in sys.modules})"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}\n{told}"], check=True, capture_output=True, text=True

@@ -35,11 +35,9 @@ ASKERS = st.lists(st.sampled_from([*NAMES, "stranger"]), max_size=2).map(tuple)
 
 class AccessConformance(Conformance):
     def granted(self, table_id: str, text: str, *readers: str, **more: object) -> TableContents:
-        """Return a table of one text that these may see."""
         return TableContents(self.embedded(table_id, text), facts=TableFacts(readers), **more)
 
     def tables_found(self, index, where: IndexFilter, question: str = "lake") -> set[str]:
-        """Return every table that any side or field finds."""
         (hits,) = index.search([replace(self.both(question), evidence=question)], 50, where)
         blocks = {hit.block.table_id for side in (hits.lexical, hits.semantic) for hit in side}
         return blocks.union(hit.table_id for some in hits.fields.values() for hit in some)

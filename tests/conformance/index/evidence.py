@@ -16,7 +16,6 @@ CELLS = {**HOSTILE, "10,000 characters": "lake " * 2_000, "high and low apart": 
 
 
 def of_rows(*rows: str) -> TableTerms:
-    """Return the evidence of a table of one column."""
     return TableTerms(columns=("c",), rows=tuple((row,) for row in rows))
 
 

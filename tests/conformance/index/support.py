@@ -81,7 +81,6 @@ class Conformance:
         """
 
     def vector(self, *seed: object) -> Vector:
-        """Return the unit vector that belongs to a seed."""
         digest = content_hash(*(str(part) for part in seed))
         drawn = np.random.default_rng(int(digest, 16)).standard_normal(self.dimension)
         return (drawn / np.linalg.norm(drawn)).astype(np.float32)
@@ -97,19 +96,15 @@ class Conformance:
         return TableContents(self.embedded(table_id, "alpha", "beta"), FULL_EVIDENCE, FULL_FACTS)
 
     def words(self, text: str) -> IndexQuery:
-        """Ask by words alone."""
         return IndexQuery(text=text, vector=None)
 
     def meaning(self, text: str) -> IndexQuery:
-        """Ask by the vector that `embedded` gives to `text`."""
         return IndexQuery(text=None, vector=self.vector(text))
 
     def both(self, text: str) -> IndexQuery:
-        """Ask by words and by meaning."""
         return IndexQuery(text=text, vector=self.vector(text))
 
     def traces(self, text: str) -> IndexQuery:
-        """Ask the tables' evidence alone."""
         return IndexQuery(text=None, vector=None, evidence=text)
 
     def lexical_texts(self, index: SearchIndex, question: str) -> list[str]:

@@ -27,7 +27,6 @@ def _quoted(cell: Cell) -> str:
 
 
 def jsonl_file(columns: Columns) -> bytes:
-    """Write every key in every line."""
     rows = zip(*columns.values(), strict=True)
     lines = (json.dumps(dict(zip(columns, row, strict=True))) for row in rows)
     return "".join(f"{line}\n" for line in lines).encode()
@@ -41,14 +40,12 @@ def parquet_file(columns: Columns) -> bytes:
 
 
 def orc_file(columns: Columns) -> bytes:
-    """Write one stripe."""
     file = io.BytesIO()
     orc.write_table(arrow_table(columns), file)
     return file.getvalue()
 
 
 def arrow_file(columns: Columns) -> bytes:
-    """Write batches of a few rows."""
     file = io.BytesIO()
     table = pa.table(dict(columns))
     with pa.ipc.new_file(file, table.schema) as writer:
@@ -99,7 +96,6 @@ class FileLake:
         self.put(f"{name}.{self.extension}", WRITERS[self.extension](columns))
 
     def write_beside(self, name: str) -> None:
-        """Write the format that comes first wherever two files have a stem."""
         first = "pq" if self.extension == "parquet" else "parquet"
         self.put(f"{name}.{first}", WRITERS["parquet"](people(3)))
 

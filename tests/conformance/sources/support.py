@@ -97,7 +97,6 @@ def arrow_table(columns: Columns) -> pa.Table:
 
 
 def cells(rows: Sequence[SampledRow] | None) -> list[tuple[Cell, ...]]:
-    """Return the cells of a sample that was drawn."""
     assert rows is not None, "nothing was drawn"
     return [tuple(row.cells) for row in rows]
 
@@ -111,13 +110,11 @@ def rows_of(columns: Columns) -> list[tuple[Cell, ...]]:
 
 
 def only(source: Source) -> TableRef:
-    """Return the source's only table."""
     (ref,) = source.list_tables().tables
     return ref
 
 
 def named(source: Source, name: str) -> TableRef:
-    """Return the table whose id ends so."""
     (ref,) = [r for r in source.list_tables().tables if r.table_id.rpartition("/")[2] == name]
     return ref
 

@@ -34,7 +34,6 @@ class DuckDBLake:
         self._run(f"CREATE TABLE {quote_identifier(name)} AS FROM rows", rows=arrow_table(columns))
 
     def write_beside(self, name: str) -> None:
-        """Make a table of the same name in another schema."""
         self._run(f"CREATE SCHEMA x; CREATE TABLE x.{quote_identifier(name)} AS SELECT 1 AS a")
 
     def describe(self, name: str, text: str) -> None:
@@ -42,7 +41,6 @@ class DuckDBLake:
         self._run(f"COMMENT ON TABLE {quote_identifier(name)} IS '{quoted}'")
 
     def damage(self, name: str) -> None:
-        """Leave a view whose table is gone."""
         self.write("its_table", people(1))
         self.delete(name)
         self._run(f"CREATE VIEW {quote_identifier(name)} AS SELECT * FROM its_table")

@@ -68,7 +68,6 @@ class MariaDBLake:
         self._written[name] = int(time.time())
 
     def write_beside(self, name: str) -> None:
-        """Make a table of the same name in another database."""
         self.run(f"CREATE DATABASE {self.name}_x",
                  f"CREATE TABLE {self.name}_x.{quoted(name)} (a int)")  # fmt: skip
 
@@ -78,7 +77,6 @@ class MariaDBLake:
             cursor.execute(f"ALTER TABLE {table} COMMENT = %s", [text])
 
     def damage(self, name: str) -> None:
-        """Leave a view whose table is gone."""
         self.delete(name)
         self.run(f"CREATE TABLE {self.place('its_table')} (a int)",
                  f"CREATE VIEW {self.place(name)} AS SELECT * FROM {self.place('its_table')}",

@@ -60,7 +60,6 @@ class PostgreSQLLake:
             )
 
     def write_beside(self, name: str) -> None:
-        """Make a table of the same name in another schema."""
         self._run("CREATE SCHEMA x", f"CREATE TABLE x.{quoted(name)} (a int)")
 
     def describe(self, name: str, text: str) -> None:
@@ -68,7 +67,6 @@ class PostgreSQLLake:
         self._run(f"COMMENT ON TABLE {quoted(name)} IS '{escaped}'")
 
     def damage(self, name: str) -> None:
-        """Leave a view that fails when it is read."""
         self.delete(name)
         self._run(f"CREATE VIEW {quoted(name)} AS SELECT 1 AS a WHERE 1 / (random() * 0)::int = 1")
 

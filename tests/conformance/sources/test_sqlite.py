@@ -43,7 +43,6 @@ class SQLiteLake:
             )
 
     def write_beside(self, name: str) -> None:
-        """Make a table whose name says the same in an id."""
         self.write(name.upper() + "/", {"x": [1]})
 
     def describe(self, name: str, text: str) -> None:
@@ -52,7 +51,6 @@ class SQLiteLake:
             connection.execute("INSERT INTO about VALUES (?, ?)", [name, text])
 
     def damage(self, name: str) -> None:
-        """Leave a view whose table is gone."""
         self.delete(name)
         with self._writing() as connection:
             connection.execute(f"CREATE VIEW {_quoted(name)} AS SELECT * FROM its_table")

@@ -58,7 +58,6 @@ def test_a_question_whose_tables_nobody_opened_fails_until_one_is_opened(page):
     row = page.get_by_role("row", name="rain that nobody looks at")
 
     def listed() -> int:
-        """It is noted after the answer was sent."""
         page.goto("/failing")
         return row.count()
 

@@ -201,8 +201,6 @@ def talking(words, tmp_path_factory):
 
 
 def braked(brake, line):
-    """A line that the model says once the brake is off."""
-
     def when_off(_):
         brake.wait(30)
         return line

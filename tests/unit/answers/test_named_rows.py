@@ -29,7 +29,6 @@ PEOPLE = answer_table(
 
 
 def read(question, *tables, held, runner=None, **more):
-    """Ask of tables that all have these runs of words."""
     ids = [table.table_id for table in tables]
     attempts = Attempts(runner or RowsInDuckDB(), 3, **more)
     return named_rows(question, dict.fromkeys(held, ids), tables, attempts)

@@ -154,7 +154,6 @@ QUESTIONS = (
 
 @pytest.fixture
 def asked_for(home):
-    """A deployment whose index holds two tables."""
     texts = {"lake/economy": "gross product gdp of a year", "lake/sub/penguins": "penguins"}
     index_texts(home, texts)
     return home

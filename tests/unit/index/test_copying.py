@@ -164,7 +164,6 @@ class Memory:
 
 
 def copied(source: Memory) -> list[Mapping[str, TableContents]]:
-    """Return the portions in which an index is written."""
     target = Memory()
     copy_index(source, target)
     return target.written

@@ -52,7 +52,6 @@ CLASSES = {
 
 
 def refusal(status: int, error: object) -> ApiError:
-    """Return what the client raises for an answer of this status."""
     meta = ApiResponseMeta(status, "1.1", PRODUCT, 0.01, NODE)
     message = error.get("type", error) if isinstance(error, dict) else error  # as the client does
     body = {"error": error, "status": status}

@@ -229,7 +229,6 @@ class ReadersAndWriters(RuleBasedStateMachine):
         return found
 
     def generations(self, tables: set[str]) -> dict[str, int]:
-        """Return the generation in which each table is now seen."""
         return {
             self.documents[key][0]: key[0]
             for key in self.documents

@@ -29,7 +29,6 @@ def checks(monkeypatch):
 
 @pytest.fixture
 def at_once(monkeypatch):
-    """Remember a check however young the files are."""
     monkeypatch.setattr(stats, "_QUIET_NS", 0)
 
 

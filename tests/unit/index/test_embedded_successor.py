@@ -46,14 +46,12 @@ def make(folder, identity) -> None:
 
 @pytest.fixture
 def folder(tmp_path):
-    """The folder of an index that the old encoder built."""
     make(tmp_path / "index", OLD)
     return tmp_path / "index"
 
 
 @pytest.fixture
 def begun(folder):
-    """One that is being built beside it."""
     begin(folder, NEW)
     make(staging_path(folder), NEW)
     return staging_path(folder)

@@ -28,7 +28,6 @@ LOCKED = {"engine": "stub", "stub": {"shelf": "second", "api_key_env": "PNEUMA_S
 
 @pytest.fixture
 def registered(monkeypatch):
-    """The stub is an engine until the test ends."""
     monkeypatch.setattr(index.ENGINES, "known", dict(index.ENGINES.known))
     register_stub()
 

@@ -179,7 +179,6 @@ def test_a_column_with_a_gap_or_a_repeat_is_no_key():
 
 
 def schema(**tables: str) -> dict[str, list[JoinColumn]]:
-    """Return tables of which names alone are known."""
     return {
         f"s/{name}": list(
             join_columns(f"s/{name}", [Column(one, "") for one in columns.split()], 10**6, None)
@@ -283,7 +282,6 @@ def own_keys(tables: int) -> dict[str, list[JoinColumn]]:
 
 
 def one_key(tables: int) -> dict[str, list[JoinColumn]]:
-    """Each table has the key of one name."""
     columns = "order_id", "parent_order_id"
     return {f"s/t{t}": counted(f"s/t{t}", *columns, declared="order_id") for t in range(tables)}
 

@@ -31,12 +31,10 @@ def checked(pneuma_box: Box) -> Iterator[dg.AssetCheckResult]:
 
 
 def asking(context: dg.ScheduleEvaluationContext, pneuma_box: Box) -> dg.RunRequest:
-    """Ask for a run of this word."""
     return dg.RunRequest(pneuma_box.word)
 
 
 def watching(context: dg.SensorEvaluationContext, pneuma_box: Box) -> dg.SkipReason:
-    """Ask for none."""
     return dg.SkipReason(pneuma_box.word)
 
 

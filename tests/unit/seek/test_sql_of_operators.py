@@ -22,7 +22,6 @@ DATABASE = duckdb.connect()
 
 
 def run(sql, **tables):
-    """Return the rows of a query over tables."""
     for name, table in tables.items():
         DATABASE.register(name, table)
     return DATABASE.sql(sql).fetchall()

@@ -44,7 +44,6 @@ def desk(here):
 
 
 def look_at_once(monkeypatch) -> None:
-    """Let the state be looked at by every call."""
     monkeypatch.setattr(live, "LOOKED_AT_S", 0.0)
     monkeypatch.setattr(live, "_BUSY_SHARE", 0.0)
 

@@ -36,7 +36,6 @@ sources:
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory) -> Path:
-    """A folder whose tables are indexed once for all tests."""
     return make_home(tmp_path_factory.mktemp("lake"), TABLES, FILE).parent
 
 

@@ -33,7 +33,6 @@ TEXTS = {"lake/rain": "how much rain fell", "lake/cars": "cars and their horsepo
 
 @pytest.fixture(autouse=True)
 def lake(here) -> None:
-    """A folder whose deployment file names a source."""
     (here / "lake").mkdir()
     (here / "pneuma.yaml").write_text(
         "home: home\nquery: {trust: 0.1}\nsources: [{type: folder, name: lake, path: lake}]\n"
@@ -59,7 +58,6 @@ def by_python(use) -> str:
 
 @contextmanager
 def dagster():
-    """The resource that questions of Dagster's assets and jobs use."""
     resource = build_resources(load_deployment())["pneuma_query"]
     with dg.build_resources({"pneuma_query": resource}) as resources:
         yield resources.pneuma_query
@@ -309,7 +307,6 @@ def test_an_answer_is_the_same_at_every_door(indexed):
 
 
 def python_of(page: str) -> str:
-    """The Python of a page of the documentation."""
     text = (Path(__file__).resolve().parents[3] / page).read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     return code

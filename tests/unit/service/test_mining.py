@@ -193,7 +193,6 @@ def test_a_tick_reads_measurements_and_options_once(tmp_path, lake, monkeypatch)
 
 
 def lose(lake: Mined, number: int) -> list[str]:
-    """Note a measurement in which so many questions more were lost."""
     (first,) = lake.store.questions.measurements()
     found = [one for one, place in first.places.items() if place == 1][:number]
     lake.store.questions.add("key", first.figures, {**first.places, **dict.fromkeys(found)})

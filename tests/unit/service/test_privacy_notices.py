@@ -23,7 +23,6 @@ def store(tmp_path):
 
 
 def read(store: Store, by: Deployment, *columns: Column) -> None:
-    """Let a table be known that was read by these rules."""
     table = Table("a/people", columns, 2, "people")
     store.listings.sync("a", [TableRef(table.table_id, "a", table.location, "csv", "1")])
     store.queue.claim("run", 9, 3, ["a"])

@@ -10,7 +10,6 @@ from pneuma_assets.core.tables import Column
 
 
 def hidden(rules: dict[str, object], *columns: Column | str, table: str = "lake/hr/people"):
-    """The names of the columns that rules hide."""
     every = [one if isinstance(one, Column) else Column(one, "VARCHAR") for one in columns]
     found = Rules(PrivacyConfig.model_validate(rules)).hidden(table, every)
     return [every[at].name for at in sorted(found)]

@@ -13,7 +13,6 @@ RECORDS = [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
 
 
 def words(lake) -> str:
-    """Return why the only table cannot be read."""
     ref = only_table(lake)
     with pytest.raises(TableReadError) as caught:
         lake.profile(ref)

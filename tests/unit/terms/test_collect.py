@@ -40,7 +40,6 @@ def tables(draw, most=120):
 
 
 def gathered(rows, *, seed=0, cuts=()):
-    """Gather rows that come in batches that end at these places."""
     collector = TermCollector(seed)
     ends = sorted({*cuts, len(rows)})
     for first, last in zip([0, *ends], ends, strict=False):

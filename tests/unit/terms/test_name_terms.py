@@ -8,7 +8,6 @@ TABLE = [((), ["order", "items"]), (["sales"], ["order", "items"])]
 
 
 def shared(asked: list[str]) -> int:
-    """How many terms of what is asked a table and its columns have."""
     return len(set(query_name_terms(asked)) & set(name_terms(TABLE, [["created", "at"], ["id"]])))
 
 

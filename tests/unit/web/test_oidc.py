@@ -49,7 +49,6 @@ def opened(deployment, provider):
 
 @pytest.fixture
 def client(opened):
-    """Somebody whose browser knows nothing of this server."""
     opened.cookies.clear()
     return opened
 
