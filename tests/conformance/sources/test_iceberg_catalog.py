@@ -73,7 +73,7 @@ class TestIcebergCatalog(SourceConformance):
         lake.close()
 
     def test_patterns_that_let_nothing_through_are_an_error(self, lake):
-        """As `test_names_that_fit_nothing` tells for every source of databases."""
+        """As `test_sources_words` tells for every source of databases."""
         lake.write("a", {"x": [1]})
         source = lake.config.model_copy(update={"include": ["m.*"]}).open({})
         with pytest.raises(SourceError, match=r"include matches none of the 1 table.* n\.a; did"):
