@@ -12,7 +12,7 @@ import pytest
 from elasticsearch import AuthenticationException, AuthorizationException
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
-from pneuma_assets.core.errors import ConfigError, SearchIndexError
+from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.registry import Credentials
 from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.elasticsearch_index import KIND, opener, place_of
@@ -186,11 +186,6 @@ def test_a_stranger_is_refused(open_index, roles):
         open_index(credentials=roles["stranger"]).list_tables()
 
 
-def test_a_reader_is_told_that_there_is_no_index_yet(open_index, roles):
-    with pytest.raises(SearchIndexError, match="index"):
-        open_index(name=f"{NAME}-none", credentials=roles["reader"]).list_tables()
-
-
 @pytest.mark.parametrize(
     "trust",
     [
@@ -201,15 +196,6 @@ def test_a_reader_is_told_that_there_is_no_index_yet(open_index, roles):
 def test_another_certificate_is_refused(open_index, trust):
     with pytest.raises(SearchIndexError, match="ca_certs"):
         open_index(**trust).list_tables()
-
-
-def test_a_file_of_certificates_that_is_none_is_told(open_index, tmp_path):
-    broken = tmp_path / "broken.crt"
-    with pytest.raises(ConfigError, match="ca_certs"):
-        open_index(ca_certs=broken)
-    broken.write_text("this is no certificate")
-    with pytest.raises((ConfigError, SearchIndexError), match="ca_certs"):
-        open_index(ca_certs=broken).list_tables()
 
 
 WRONG = "secret-5b0d8e"

@@ -1,4 +1,4 @@
-"""What a default installation, and a question, does without: other packages are loaded by neither."""
+"""What a default installation does without, and a question: neither loads what only others need."""
 
 import json
 import os

@@ -104,20 +104,6 @@ def test_a_table_is_said_to_be_what_its_page_says(here, read_here):
     assert (table["text"], table["by"], table["source"]) == ("Gauged by hand.", "person", "wiki")
 
 
-def test_what_is_rejected_has_its_name_alone_until_that_is_taken_back(here):
-    with open_workspace() as workspace:
-        workspace.reject(RAIN, "weather_kind", author="Bo")
-        (one,) = [d for d in workspace.descriptions(RAIN) if d.column == "weather_kind"]
-        assert (one.text, one.by, one.rejected_by) == ("", "", "Bo")
-        run_stages(workspace.loaded)
-    assert "rejected by Bo" in run(RAIN, "weather_kind")
-    assert "one of dry, wet" not in found("weather")
-    run(RAIN, "weather_kind", "--reset")
-    index()
-    assert said(RAIN)["weather_kind"]["by"] == "profile"
-    assert "one of dry, wet" in found("weather")
-
-
 def test_what_was_corrected_and_taken_back_is_others_again(here):
     """At once as far as people and documents wrote it; the rest the next run finds."""
     header, *rows = rain("station_name,mm,weather_kind").splitlines()
