@@ -14,10 +14,6 @@ from tests.support.small_server import answering, send
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
 
 
-def test_there_are_forty():
-    assert len(ORDERS) == 40
-
-
 @pytest.mark.parametrize("text", ORDERS)
 def test_an_order_is_withheld(text):
     assert outside(f"Some words. {text}", 500) == WITHHELD

@@ -6,16 +6,9 @@ from dagster._serdes import serialize_value
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
-from pneuma_assets.core.index.registry import (
-    Credentials,
-    index_credentials,
-    open_index,
-    publish_index,
-    reindex,
-)
+from pneuma_assets.core.index.registry import Credentials, index_credentials, publish_index, reindex
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.definitions import build_definitions
-from pneuma_assets.index_run import run_indexing
 from pneuma_assets.resources.build import build_resources
 from tests.support.deployment_files import deploy, folder_source
 
@@ -112,12 +105,6 @@ def test_a_variable_that_is_not_set_is_told(deployed, options, key, use):
         use(workspace)
 
 
-def test_a_variable_that_is_not_set_is_told_before_a_run(deployed, monkeypatch):
-    monkeypatch.delenv("PNEUMA_TEST_SECRET", raising=False)
-    with pytest.raises(ConfigError, match=r"api_key_env: .*PNEUMA_TEST_SECRET is not set"):
-        run_indexing(deployed(**BY_KEY))
-
-
 @pytest.mark.parametrize(
     ("engine", "kinds"), [("embedded", {"sqlite"}), ("elasticsearch", {"elasticsearch"})]
 )
@@ -137,11 +124,6 @@ def test_one_engine_does_not_change_the_graph_of_the_next(deployed):
     assert not any("elasticsearch" in spec.kinds for spec in graph)
 
 
-def test_the_settings_reach_the_resource_whole(deployed):
-    loaded = deployed(name="other", shards=3, replicas=2, quantization="int8")
-    assert build_resources(loaded)["pneuma_index"].config == loaded.deployment.index
-
-
 def test_asking_builds_nothing_and_a_home_is_not_made(deployed):
     loaded = deployed()
     with Workspace(loaded, {}) as workspace:
@@ -151,12 +133,6 @@ def test_asking_builds_nothing_and_a_home_is_not_made(deployed):
     assert "index.elasticsearch.urls" in found.health
     assert found.details["address"] == NOWHERE
     assert not loaded.home.exists()
-
-
-def test_a_cluster_that_nobody_reaches_cannot_be_opened(deployed, tmp_path):
-    config = deployed().deployment.index
-    with pytest.raises(SearchIndexError, match=r"'pneuma' cannot be opened: .*elasticsearch\.urls"):
-        open_index(config, tmp_path, "words", 4)
 
 
 def test_the_embedded_engine_has_nothing_to_swap(deployed, tmp_path):

@@ -245,12 +245,6 @@ def test_a_filter_on_names_leaves_rows_out(engine):
     assert engine.ask("how much herring was caught in that bay", where=where) == []
 
 
-def test_a_result_becomes_json(engine):
-    told = engine.ask("netpay")[0].to_dict()
-    assert told["columns"] == ("netPay",)
-    assert told["parts"]["signals"].keys() <= SIGNALS
-
-
 def test_every_result_says_how_sure_it_is(engine):
     found = engine.ask("which ships paid the herring fees")
     assert len({result.answerable for result in found}) == 1

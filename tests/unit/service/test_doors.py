@@ -238,12 +238,6 @@ def test_as_many_tables_as_a_question_needs_are_found_by_all_doors(indexed, here
     assert "tau must be a number from 0.0 to 1.0, not 1.5" in fails(1, *words, "1.5", asked)
 
 
-def test_an_empty_index_is_told(here):
-    index_texts(here / "home", {})
-    said = told_by_all("rain", IndexFilter())
-    assert said == "nothing is indexed yet; run: pneuma-assets index"
-
-
 def test_a_closed_workspace_opens_nothing_more(indexed):
     with open_workspace() as workspace:
         workspace.ask("rain")

@@ -163,11 +163,6 @@ def test_what_can_be_no_join_is_refused(workspace, join, why):
         workspace.judge_join(*join, holds=True, author="ana")
 
 
-def test_nothing_is_taken_back_that_nobody_said(workspace):
-    with pytest.raises(ConfigError, match="nobody has said anything"):
-        workspace.judge_join("lake/a", ["x"], "lake/b", ["y"], holds=None)
-
-
 def test_the_commands_show_groups_and_joins(workspace):
     shown = succeeds("groups", "-k", "2", QUESTION)
     assert re.search(r"writes.author_id = author.author_id \(inferred, (0.9\d|1.00)\)", shown)
