@@ -220,12 +220,6 @@ def test_another_programs_index_is_left_alone(open_index, client, index_name, al
         client.indices.delete(index=name)
 
 
-def test_a_field_that_someone_added_does_no_harm(index, client, index_name):
-    client.indices.put_mapping(index=index_name, properties={"extra": {"type": "keyword"}})
-    replace_blocks(index, all_at(TABLES, 2))
-    assert versions_found(index) == NEW
-
-
 def test_a_mapping_that_someone_changed(index, open_index, client, index_name, elasticsearch_url):
     """Documents that do not fit are told with their cause; building anew mends it."""
     (found,) = client.indices.get_alias(name=index_name)

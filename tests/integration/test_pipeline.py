@@ -6,7 +6,6 @@ import pytest
 from pneuma_assets.assets.table_events import asset_key
 from pneuma_assets.core.service.workspace import Workspace
 from tests.support.fake_model import FakeLanguageModel
-from tests.support.hostile_lake import build_hostile_lake
 from tests.support.pipeline_support import deployment, run_job, small_lake
 
 pytestmark = pytest.mark.integration
@@ -174,21 +173,3 @@ def test_a_damaged_index_is_rebuilt(loaded, instance):
     assert (metadata["tables"].value, metadata["embedded"].value) == (6, 0)
     with Workspace(loaded, {}) as workspace:
         assert len(workspace.search_index.list_tables()) == 6
-
-
-@pytest.mark.slow
-def test_a_hostile_lake_is_indexed_or_explained(tmp_path, instance):
-    lake = tmp_path / "lake"
-    lake.mkdir()
-    expected = build_hostile_lake(lake)
-    loaded = deployment(tmp_path, lake)
-    run_job(loaded, instance, isolated=True)
-    with Workspace(loaded, {}) as workspace:
-        status = workspace.status()
-    states = {table.table_id: table.state for table in status.tables}
-    causes = {problem.subject: problem.cause for problem in status.problems}
-    for table_id, wanted in expected.items():
-        if wanted.problem is None:
-            assert states.get(table_id) == "indexed", (table_id, causes.get(table_id))
-        else:
-            assert wanted.problem in causes[table_id]

@@ -10,13 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
-from sqlalchemy import make_url, text, update
+from sqlalchemy import make_url, text
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store, postgresql_database
 from pneuma_assets.core.store.narrations import AnswerKey, Subject
 from pneuma_assets.core.store.postgresql_database import PostgreSQL, is_made
-from pneuma_assets.core.store.schema import FORMAT, meta
 from tests.conformance.store.lake import ref
 from tests.support.postgresql_process import Server, autocommitting
 from tests.support.waiting import LONGEST, wait_until
@@ -106,13 +105,6 @@ def test_asking_needs_no_right_to_write(at):
     assert is_made(at)
     with Store(at) as store:
         assert store.tables.known() == {"lake/a"}
-
-
-def test_a_state_of_another_format_is_refused(at):
-    with Store(at) as store, store._db.write() as connection:
-        connection.execute(update(meta).where(meta.c.key == "format").values(value="99"))
-    said = refusal(lambda: Store(at), at)
-    assert f"(format 99, this is {FORMAT}): move it away, a file with its backup" in said
 
 
 def test_deployments_in_two_schemas_do_not_see_each_other(at):

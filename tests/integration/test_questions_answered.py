@@ -3,13 +3,11 @@
 The lake, the runs and the index are real ones; only the encoder is small.
 """
 
-import json
 from collections.abc import Sequence
 
 import dagster as dg
 import pytest
 
-from pneuma_assets.cli.app import app
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.query import QueryConfig, QueryOptions
 from pneuma_assets.core.store import Store
@@ -94,23 +92,3 @@ def assert_names_what_got_worse(
     assert table.count("\n") - 1 == figure(red, "worse") >= 4
     assert "value" in table
     assert "Where is" not in table, "questions hold cells; dagster.show_rows shows them"
-
-
-@pytest.mark.slow
-def test_what_people_accept_is_well(tmp_path, instance, capsys):
-    lake = write_lake(tmp_path)
-    run_job(deployment(tmp_path, lake, bench=BENCH), instance)
-    loaded = deployment(tmp_path, lake, bench=BENCH, query=SPOILT)
-    command = ["bench", "mine", "--config", str(loaded.file)]
-    with pytest.raises(SystemExit) as ended:
-        app(command)
-    assert ended.value.code == 1
-    assert "more than chance explains" in capsys.readouterr().out
-    with pytest.raises(SystemExit) as ended:
-        app([*command, "--accept", "--json"])
-    assert ended.value.code == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert [one["accepted"] for one in printed["history"]] == [False, True]
-    assert (printed["red"], printed["worse"], len(printed["questions"])) == (False, [], 50)
-    check(loaded, instance)
-    assert told(instance).passed

@@ -58,17 +58,6 @@ def test_each_stage_can_be_materialized_by_itself(loaded, instance):
         assert materialize(instance, stage)[stage]["tables"] == 0, "nothing is done twice"
 
 
-def test_a_table_that_changed_since_is_read_anew(loaded, instance, tmp_path):
-    materialize(instance, *STAGES[:3])
-    table = tmp_path / "lake" / "t4.csv"
-    table.write_text(table.read_text() + "20,somebody from Zanzibar,80\n" * 40)
-    done = materialize(instance, *STAGES)
-    assert [done[stage]["tables"] for stage in STAGES[1:]] == [1, 1, TABLES, TABLES]
-    assert done["raw_tables"]["profiled"] == 1
-    with Workspace(loaded, {}) as workspace:
-        assert workspace.query_engine().ask("Zanzibar", k=1)[0].table_id == "lake/t4"
-
-
 class Failing(FakeLanguageModel):
     """Cannot be used."""
 

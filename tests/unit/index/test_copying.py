@@ -85,15 +85,6 @@ def test_what_the_target_held_goes(opened):
     assert contents(target) == contents(source)
 
 
-def test_copying_again_and_copying_nothing(opened):
-    source, target = opened("a"), opened("b")
-    replace_blocks(source, LAKE)
-    copy_index(source, target)
-    assert copy_index(source, target) == source.list_tables()
-    assert copy_index(opened("c"), target) == {}
-    assert contents(target)["blocks"] == set()
-
-
 def test_a_copy_that_was_interrupted_is_completed_by_another(opened, monkeypatch):
     monkeypatch.setattr(copy, "_TABLES_AT_ONCE", 1)
     source, target = opened("a"), opened("b")
@@ -125,16 +116,6 @@ def test_a_failing_source_says_so_and_removes_nothing(opened):
     ):
         copy_index(broken, target)
     assert target.list_tables() == {"old/table": 1}
-
-
-@pytest.mark.slow
-def test_a_copy_is_compact(opened):
-    source, target = opened("a"), opened("b")
-    replace_blocks(source, LAKE)
-    replace_blocks(target, {f"old/{n}": embedded(f"old/{n}", f"{n} " * 2000) for n in range(300)})
-    before = target.info().size_bytes
-    copy_index(source, target)
-    assert target.info().size_bytes < before / 4
 
 
 class Memory:

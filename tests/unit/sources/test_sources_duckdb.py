@@ -59,22 +59,6 @@ def test_tables_and_views_of_all_schemas(source):
     assert source.contexts(tables['d/odd%2Fsche"ma/new%0Aline']).texts == []
 
 
-@pytest.mark.parametrize(
-    ("name", "rows", "first"), [("people", 500, 1), ("adults", 250, 501), ("own_row_ids", 10, 0)]
-)
-def test_samples_and_scans(source, name: str, rows: int, first: int):
-    (ref,) = [r for r in source.list_tables().tables if r.table_id == f"d/main/{name}"]
-    drawn = source.sample(ref, 4, seed=1)
-    assert drawn == source.sample(ref, 4, seed=1)
-    cells = [row.cells for row in drawn or ()]
-    assert [len(row) for row in cells] == [2] * 4
-    assert all(row[0][1:] == row[1] and int(row[1]) >= first for row in cells)
-    assert len(source.sample(ref, 1000, seed=1)) == rows
-    batches = list(source.scan(ref, batch_rows=100))
-    assert sum(batch.num_rows for batch in batches) == rows
-    assert max(batch.num_rows for batch in batches) <= 100
-
-
 def test_file_is_free_between_calls(source, path):
     source.list_tables()
     with duckdb.connect(path) as connection:
