@@ -140,23 +140,6 @@ def test_a_lake_is_indexed_and_kept_up_to_date(deployed, instance, lake, client,
     assert indices(client, index_name) == [f"{index_name}-000001"]
 
 
-@pytest.mark.slow
-def test_a_rebuild_keeps_an_index_that_can_be_used(deployed, instance, client, index_name):
-    """Also one whose copies have no second node to live on, which is yellow."""
-    loaded = deployed(replicas=1)
-    run_job(loaded, instance)
-    index = f"{index_name}-000001"
-    before = client.indices.get_settings(index=index, flat_settings=True)
-    held = tables(loaded)
-    result = run_job(loaded, instance, rebuild=True)
-    if client.cluster.health()["number_of_nodes"] == 1:
-        assert figures(result)["health"] == "yellow"
-    assert figures(result)["tables"] == TABLES
-    assert client.indices.get_settings(index=index, flat_settings=True) == before, "made anew"
-    assert indices(client, index_name) == [index]
-    assert tables(loaded) == held
-
-
 class Asking(threading.Thread):
     """Asks all the time, in turn with the old deployment and with the new one."""
 

@@ -1,14 +1,12 @@
 """Searches that outlive what they read, and indices that are damaged."""
 
-import secrets
 from collections.abc import Callable
 
 import pytest
 from elasticsearch import Elasticsearch
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
-from pneuma_assets.core.errors import IndexDamagedError, QueryError, SearchIndexError
-from pneuma_assets.core.index.base import MAX_FILTERED, IndexFilter, IndexQuery
+from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.elastic import client as transport
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.identity import Identity
@@ -16,15 +14,7 @@ from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.elasticsearch_index import KIND, opener, place_of
 from tests.support.elasticsearch_server import client_of
 from tests.support.index_blocks import replace_blocks
-from tests.support.versioned_tables import (
-    BLOCKS,
-    DIMENSION,
-    ENCODER,
-    all_at,
-    look,
-    unit_vector,
-    versions_found,
-)
+from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
 from tests.support.waiting import LONGEST
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -166,18 +156,3 @@ def test_a_damaged_index_that_cannot_be_copied_can_be_rebuilt(
     assert KIND.publish(place_of(config), IDENTITY, 0)
     assert versions_found(index) == dict.fromkeys(TABLES, 2)
     assert len(indices(client, index_name)) == 1
-
-
-def test_a_filter_may_name_so_many_tables_and_no_more(open_index):
-    index, query = open_index(), IndexQuery("lake", unit_vector("question"))
-    many = [f"{secrets.token_hex(2)}/{n}" for n in range(MAX_FILTERED - 1)]
-    replace_blocks(index, all_at(TABLES[:2], 1))
-    (found,) = index.search([query], 100, IndexFilter(tables=(*many, TABLES[0])))
-    for side in (found.lexical, found.semantic):
-        assert [hit.block.table_id for hit in side] == [TABLES[0]] * BLOCKS
-    for where in (
-        IndexFilter(tables=(*many, *TABLES[:2])),
-        IndexFilter(sources=(*many, *TABLES[:2])),
-    ):
-        with pytest.raises(QueryError, match=r"10,001 tables, sources or readers; 10,000 at most"):
-            index.search([query], 10, where)

@@ -303,21 +303,6 @@ def test_a_budget_that_is_used_up_ends_the_turn_until_another_is_granted(lake, s
         assert len(actions(workspace.seek.get(begun, ANA))) > done
 
 
-@pytest.mark.slow
-def test_what_misleads_is_told_with_what_was_made(lake):
-    code = (
-        "SELECT p.item, q.price, 0.1 previous_tariff, 0.2 new_tariff "
-        "FROM purchases p JOIN purchases q USING (country)"
-    )
-    step = {**STEPS["steps"][0], "reads": ["purchases"], "code": code}
-    state = {**STATE, "tables": [{**STATE["tables"][0], "steps": [step]}], "queries": []}
-    with opened(lake) as workspace:
-        begun = workspace.seek.start(ANA, "Doubtful").conversation_id
-        workspace.seek.edit(begun, state, ANA)
-        made = workspace.seek.materialize(begun, ANA).shown(Kind.MADE)
-    assert "join multiplies" in [one["rule"] for one in made.cells["findings"]]
-
-
 def test_questions_to_begin_with_are_those_that_were_answered(lake):
     with opened(lake) as workspace:
         asked = "Which countries have tariffs?"

@@ -204,16 +204,13 @@ def test_where_some_columns_led_nowhere_all_are_shown():
     assert found.answers[0].rows == ((9,),)
 
 
-def test_a_model_is_asked_about_so_many_sets():
+def test_so_many_sets_are_asked_about_and_one_that_fails_leaves_the_next():
     others = [answer_set(answer_table(f"t{n}", {f"a{n}": "int"}, [["1"]])) for n in range(5)]
     model = Scripted(*("no" for _ in range(20)))
     found, usage = ask(model, others, tries=2)
     assert (len(model.judged), usage.calls) == (2, 6)
     assert not found.judged_out
     assert not found.answers
-
-
-def test_a_first_set_that_fails_leaves_the_second_one():
     model = Scripted("no", "no", "SELECT age FROM people")
     found, _ = ask(model, [WIDE, PEOPLE], pruned=False)
     assert found.answers[0].tables == ("wh/lake/people",)

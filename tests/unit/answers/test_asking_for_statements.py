@@ -169,14 +169,11 @@ def test_cells_are_shown_only_where_they_may_be():
     assert "secret" not in told[1]
 
 
-def test_numbers_are_shown_as_numbers_and_texts_as_texts():
+def test_cells_are_shown_by_their_types_in_a_bounded_prompt():
     table = answer_table("t", {"n": "bigint", "zip": "varchar"}, [["7", "0123"]])
     text = about("who?", answer_set(table), [table.columns], "postgres", values=True)
     assert "n bigint, -- e.g. 7\n" in text
     assert "zip varchar, -- e.g. '0123'\n" in text
-
-
-def test_a_prompt_is_bounded_whatever_tables_are_called():
     table = answer_table("t" * 5_000, {f"{n}{'c' * 500}": "text" * 99 for n in range(40)})
     text = about("q" * 90_000, answer_set(table), [table.columns], "duckdb", values=True)
     assert len(text) < MOST_CHARACTERS + 2_000

@@ -78,13 +78,10 @@ def test_tables_of_the_same_columns_are_no_parts_of_one_for_that():
     assert alike.unread(["wh/lake/phases"], ()) == []
 
 
-def test_two_that_are_of_one_year_change_together():
+def test_those_of_one_year_change_together_and_those_read_together_do_not():
     joins = edges(*(f"returns_{year}.customer = sales_{year}.customer" for year in BACK))
     alike = SiblingTables("why was it?", (*SALES.values(), *BACK.values()), joins)
     assert ids(alike.others((SALES[2019], BACK[2019]))) == [["sales_2020", "returns_2020"]]
-
-
-def test_those_that_a_statement_reads_together_stand_in_no_other_place():
     alike = SiblingTables("totals", tuple(SALES.values()))
     assert ids(alike.others((SALES[2019], SALES[2020]))) == []
     assert ids(alike.others((SALES[2019],))) == [["sales_2020"], ["sales_2021"]]

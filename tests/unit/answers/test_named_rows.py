@@ -111,16 +111,13 @@ def test_rows_are_bounded_and_it_is_said_that_there_are_others():
     assert (len(found.rows), found.more) == (3, True)
 
 
-def test_of_wide_tables_columns_with_a_named_cell_stay():
+def test_wide_tables_and_many_cells_stay_within_bounds():
     names = {f"c{n}": TEXT for n in range(600)}
     wide = answer_table("wide", names, [tuple(str(n) for n in range(600))])
     (found,), problems = read("where is 599", wide, held=["599"])
     assert not problems
     assert len(found.columns) == MOST_COLUMNS
     assert found.matched == {"599": ("c599",)}
-
-
-def test_many_named_cells_stay_within_the_bounds_of_a_statement():
     words = [f"word{n}" for n in range(60)]
     wide = answer_table("wide", {f"c{n}": TEXT for n in range(60)}, [tuple(words)])
     (found,), problems = read(" ".join(words), wide, held=words)

@@ -16,18 +16,12 @@ def test_a_gone_and_a_new_table_with_the_same_marks_are_one():
     assert renamed(named("s/a", marks=()), named("s/b", marks=())) == {}
 
 
-def test_which_of_several_it_is_nobody_knows():
+def test_what_two_may_be_is_told_by_their_folders_or_not_at_all():
     assert renamed(named("s/a"), named("s/b", "s/c")) == {}
     assert renamed(named("s/a", "s/b"), named("s/c", "s/d")) == {}
-
-
-def test_a_folder_of_equal_files_that_was_renamed():
     before = named(*[f"s/old/t{i}" for i in range(200)])
     after = named(*[f"s/new/t{i}" for i in range(200)])
     assert renamed(before, after) == {f"s/old/t{i}": f"s/new/t{i}" for i in range(200)}
-
-
-def test_a_name_that_two_of_them_bear_tells_nothing():
     assert renamed(named("s/a/t", "s/b/t", "s/a/u"), named("s/c/t", "s/c/u")) == {"s/a/u": "s/c/u"}
 
 

@@ -23,38 +23,25 @@ PRICES = [f"{i}.50" for i in range(300)]
 FLAGS = ["yes", "no"] * 150
 
 
-def test_nothing_changed():
+def test_columns_are_told_by_their_names():
     diff = schema_diff(columns("a", "b"), columns("a", "b"))
     assert diff.same
     assert diff.came_from == {0: 0, 1: 1}
-
-
-def test_added_dropped_and_moved():
     diff = schema_diff(columns("a", "b", "c"), columns("c", "new", "a"))
     assert (diff.added, diff.dropped, diff.renamed) == (["new"], ["b"], {})
     assert diff.reordered
     assert not diff.same
-
-
-def test_a_column_of_another_type_is_the_same_column():
     diff = schema_diff(columns("a"), columns("a", kind="DATE"))
     assert (diff.retyped, diff.added, diff.dropped) == (["a"], [], [])
 
 
-def test_an_identity_tells_a_renamed_column_whatever_its_values():
+def test_identities_tell_columns_where_each_has_one():
     before = columns("a", "b", identities=["1", "2"])
     diff = schema_diff(before, columns("b", "a", identities=["1", "2"]))
     assert diff.renamed == {"a": "b", "b": "a"}
     assert not diff.reordered
-
-
-def test_identities_that_are_all_new_say_nothing():
-    """A table that was written anew by its engine."""
-    before = columns("a", "b", identities=["1", "2"])
+    # A table that was written anew by its engine.
     assert schema_diff(before, columns("a", "b", identities=["8", "9"])).same
-
-
-def test_an_identity_that_two_columns_have_tells_neither():
     before = columns("a", "b", identities=["1", "1"])
     diff = schema_diff(before, columns("c", "b", identities=["1", "1"]))
     assert (diff.added, diff.dropped) == (["c"], ["a"])

@@ -66,16 +66,13 @@ def test_neither_the_order_of_rows_nor_their_batches_matter(seed, batch):
     assert sketched(numbers, cuts) == sketched([*spread(500), *spread(3_000)])
 
 
-def test_of_many_rows_those_of_the_lowest_hashes_are_kept():
+def test_of_many_rows_those_of_the_lowest_hashes_are_kept_and_counted():
     numbers = spread(20_000)
     lowest = sorted(numbers)[: ROWS_KEPT + 1]
     sketch = sketched(numbers, [5_000, 5_001])
     assert list(sketch.hashes) == lowest[:ROWS_KEPT]
     assert sketch.limit == lowest[ROWS_KEPT]
     assert set(sketch.counts) == {1}
-
-
-def test_rows_that_occur_again_are_counted_exactly():
     numbers = spread(30_000) * 3
     random.Random(0).shuffle(numbers)
     sketch = sketched(numbers, range(1_000, 90_000, 1_000))

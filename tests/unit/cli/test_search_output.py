@@ -55,14 +55,10 @@ def test_no_score_stands_where_probably_no_table_answers(capsys):
     assert doubtful[2].split() == ["1", "0.10", "-", "-", "-", "-", "lake/sales/orders"]
 
 
-def test_copies_and_trust_are_in_the_json():
+def test_the_json_names_copies_and_trust_and_no_rounding_errors():
     record = RESULT.to_dict()
-
     assert record["copies"] == RESULT.copies
     assert record["parts"]["trust"] == -0.012
-
-
-def test_the_json_tells_no_rounding_errors():
     parts = replace(PARTS, trust=-4.3e-13, lexical=added({}), signals={"words": 0.1 + 0.2})
     record = replace(RESULT, score=0.9999999999995658, parts=parts).to_dict()
     told = [record["score"], *(record["parts"][one] for one in ("trust", "lexical"))]

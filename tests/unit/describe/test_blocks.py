@@ -72,15 +72,12 @@ class JoiningEncoder(WordEncoder):
         return [sorted(one + more) for one, more in zip(spans, extra, strict=True)]
 
 
-def test_a_joined_text_of_more_tokens_than_its_parts_is_split_again():
+def test_texts_of_more_tokens_than_the_window_are_split_or_passed_over():
     encoder = JoiningEncoder(window=4)
     packed = pack_blocks(rows("p q", "r s"), encoder)
     texts = [block.text for block in packed]
     assert all(len(spans) <= 4 for spans in encoder.token_spans(texts))
     assert " ".join(texts).split() == ["p", "q", "r", "s"]
-
-
-def test_one_character_of_more_tokens_than_the_window_is_passed_over():
     spans = [(0, 1), (1, 2), (1, 2), (1, 2), (2, 3)]
     assert split_text("a🙂b", spans, 2) == ["a", "🙂", "b"]
     assert split_text("🙂", [(0, 1)] * 3, 2) == ["🙂"]

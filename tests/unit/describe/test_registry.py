@@ -98,16 +98,13 @@ def test_other_rules_of_evidence_are_another_recipe(monkeypatch):
     assert recipe() != before
 
 
-def test_another_kind_and_another_version_of_it_are_other_recipes():
+def test_recipes_differ_by_kinds_and_versions_and_not_by_order():
     recipes = [recipe()]
     for version in (1, 2):
         with registered(replace(VALUES, version=version)):
             recipes.append(recipe())
     assert len(set(recipes)) == 3
     assert recipe() == recipes[0]
-
-
-def test_the_order_of_registration_is_no_other_recipe():
     other = replace(VALUES, kind=DocumentKind("others"))
     with registered(VALUES), registered(other):
         forth = recipe()

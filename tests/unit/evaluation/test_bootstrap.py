@@ -18,14 +18,14 @@ def test_95_of_100_intervals_hold_the_true_share():
     assert 0.91 <= held / 300 <= 0.985
 
 
-def test_the_same_values_have_the_same_interval():
+def test_the_same_values_have_one_interval_and_those_that_never_vary_are_sure():
     values = np.array([0.0, 1.0, 1.0, 0.0, 1.0])
     both = mean_intervals({"one": values, "other": values.copy()})
     assert both["one"] == both["other"] == mean_intervals({"one": values})["one"]
-
-
-def test_a_figure_that_never_varies_is_sure():
     assert mean_intervals({"all": np.ones(40)})["all"] == (1.0, 1.0)
+    assert all(map(math.isnan, mean_intervals({"hit": np.empty(0)})["hit"]))
+    assert all(map(math.isnan, interval_of(np.full(5, np.nan))))
+    assert mean_intervals({}) == {}
 
 
 @pytest.mark.parametrize("step", [None, 1, 7, SAMPLES, 10 * SAMPLES])
@@ -34,9 +34,3 @@ def test_every_sample_holds_as_many_questions_as_there_are(step):
     assert weights.shape == (SAMPLES, 13)
     assert (weights.sum(axis=1) == 13).all()
     assert abs(weights.mean() - 1) < 1e-9
-
-
-def test_of_nothing_nothing_is_known():
-    assert all(map(math.isnan, mean_intervals({"hit": np.empty(0)})["hit"]))
-    assert all(map(math.isnan, interval_of(np.full(5, np.nan))))
-    assert mean_intervals({}) == {}

@@ -104,14 +104,11 @@ def test_columns_are_called_as_they_are_described(said):
     }
 
 
-def test_names_are_spelt_out_or_mistyped():
+def test_names_and_sentences_are_asked_in_other_words():
     assert first("name", asking(names=("lake", "qty"))) == "What is there about quantity?"
     slip = first("name", asking())
     assert slip != "cust_addr"
     assert abs(len(slip) - len("cust_addr")) <= 1
-
-
-def test_sentences_lose_small_words_and_the_names_of_their_table():
     texts = ["The address of the customer is checked by clerks on Fridays."]
     assert first("context", asking(texts=texts, spelled="customer address")) is None, "3 are few"
     longer = [*texts, "Clerks check every parcel on Fridays before the lorry leaves."]
@@ -120,14 +117,11 @@ def test_sentences_lose_small_words_and_the_names_of_their_table():
     )
 
 
-def test_values_are_those_that_nothing_else_says():
+def test_values_are_those_that_nothing_else_says_in_a_bounded_line():
     rows = [("3", "Ulm am See"), ("4", "Bonn")]
     texts = ["Ulm was counted first."]
     assert first("value", asking(rows=rows, texts=texts)) == "Where is Bonn?"
     assert first("value", asking(rows=rows[:1], texts=texts)) is None
-
-
-def test_what_a_stranger_wrote_stays_one_line_of_bounded_length():
     rows = [("3", "a\nb\x1b[2J"), ("4", "x" * 1000)]
     assert first("value", asking(rows=rows)) is None
     assert first("name", asking(names=("lake", "a\nb" * 200))) is None

@@ -25,21 +25,15 @@ def test_what_is_kept_is_not_made_again():
     assert recent.many([], make(log)) == []
 
 
-def test_the_oldest_goes_when_there_is_no_room():
+def test_what_has_no_room_is_not_kept():
     recent, log = LruCache(3, len), []
     for key in ("a", "b", "a", "c", "d", "a", "b"):
         recent.get(key, lambda key=key: log.append(key) or key)
     assert log == ["a", "b", "c", "d", "b"]
-
-
-def test_what_is_too_large_is_made_and_not_kept():
     recent, log = LruCache(3, len), []
     for _ in range(2):
         assert recent.get("a", lambda: log.append(1) or "xxxx") == "xxxx"
     assert log == [1, 1]
-
-
-def test_no_more_are_kept_than_wanted_however_small_they_are():
     recent, log = LruCache(100, len, most=2), []
     for key in ("a", "b", "c", "c", "a"):
         recent.get(key, lambda key=key: log.append(key) or "")

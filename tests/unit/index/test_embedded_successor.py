@@ -89,21 +89,15 @@ def test_what_was_built_takes_its_place_and_nothing_is_left(folder, begun, monke
     assert [path.name for path in folder.parent.iterdir()] == ["index"]
 
 
-def test_what_another_run_has_begun_is_left_to_it(folder, begun):
+def test_what_was_begun_is_gone_on_with_unless_a_third_is_wanted(folder, begun):
     assert not publish(folder, OLD, 0)
     assert not publish(folder, THIRD, 0)
     assert not publish(folder, NEW, 1), "the caller saw more than there is"
     assert (identity_of(folder), identity_of(begun)) == (OLD, NEW)
-
-
-def test_it_is_begun_once_and_gone_on_with(folder, begun):
     (begun / "mark").touch()
     begin(folder, NEW)
     clear_up(folder, NEW)
     assert (begun / "mark").exists()
-
-
-def test_a_third_encoder_begins_anew(folder, begun):
     begin(folder, THIRD)
     assert identity_of(folder) == OLD
     assert list(begun.iterdir()) == []

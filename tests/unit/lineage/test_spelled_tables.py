@@ -40,30 +40,24 @@ def test_names_of_all_quotes_are_taken_apart(written, parts):
     assert spelled(written).parts == parts
 
 
-def test_parts_that_are_not_said_do_not_count():
+def test_parts_that_are_not_said_do_not_count_within_a_source():
     names = known(("w/shop/orders", "db.shop.orders"), ("w/old/orders", "db.old.orders"))
     assert names.named(spelled("shop.orders"), "postgres", "w") == "w/shop/orders"
     assert names.named(spelled("db.old.orders"), "postgres") == "w/old/orders"
     assert names.named(spelled("orders"), "postgres", "w") is None
     assert names.written("DB.SHOP.ORDERS") == "w/shop/orders"
-
-
-def test_tables_of_other_sources_are_meant_by_full_names_alone():
     names = known(("a/main/orders", "a.main.orders"), ("b/main/items", "b.main.items"))
     assert names.named(spelled("main.items"), "duckdb", "a") is None
     assert names.named(spelled("b.main.items"), "duckdb", "a") == "b/main/items"
 
 
-def test_capitals_tell_tables_apart_where_the_engine_does():
+def test_capitals_count_where_the_engine_and_addresses_do():
     names = known(("p/s/a", "d.s.Orders"), ("p/s/b", "d.s.orders"))
     assert names.named(spelled("s.Orders"), "postgres", "p") == "p/s/a"
     assert names.named(spelled("s.ORDERS"), "postgres", "p") is None
     assert names.named(spelled("s.orders"), "duckdb", "p") is None  # either may be meant
     assert names.written("d.s.Orders") == "p/s/a"
     assert names.written("D.S.ORDERS") is None
-
-
-def test_addresses_keep_the_capitals_of_their_path():
     names = KnownNames([KnownTable("lake/a", TableName("", "", "a"), "s3://Bucket/Dir/a.csv")])
     assert names.at("s3://bucket/Dir/a.csv/") == "lake/a"
     assert names.at("s3://bucket/dir/a.csv") is None

@@ -79,14 +79,11 @@ def test_batches_hold_similar_numbers_of_tokens():
     assert len(worker.batches[2][0]) == 32
 
 
-def test_token_budget_bounds_a_batch_whatever_its_rows():
+def test_a_token_budget_bounds_all_but_a_single_text():
     sizes = [30] * 50
     worker = Worker(sizes)
     everything(sizes, worker, BatchSizer(50, token_budget=100))
     assert max(worker.padded()) <= 100
-
-
-def test_a_text_beyond_the_budget_runs_alone():
     worker = Worker([500, 10, 10])
     assert len(everything([500, 10, 10], worker, BatchSizer(8, token_budget=100))) == 3
     assert worker.batches[0][0] == [0]

@@ -72,23 +72,17 @@ SALES = "Which shop sold the most bread and milk in the winter months? "
 FLOWERS = "How long are the petals of the iris flowers that were measured? "
 
 
-def test_a_long_question_is_read_to_its_end(encoder):
+def test_of_a_long_question_each_part_weighs_as_its_tokens(encoder):
     """The window holds some 19 of these sentences; what is asked beyond it counts as well."""
     long = SALES * 20 + FLOWERS * 20
     vector, flowers = encoder.encode_queries([long, FLOWERS])
     assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-6)
     assert vector @ flowers > encoder.encode_documents([long])[0] @ flowers + 0.2
-
-
-def test_parts_of_a_question_weigh_as_many_tokens_as_they_have(encoder):
     words = ["apple"] * encoder.window + ["zinc"] * 54
     parts = encoder.encode_queries([" ".join(words[:254]), " ".join(words[254:])])
     expected = 254 * parts[0] + 54 * parts[1]
     (vector,) = encoder.encode_queries([" ".join(words)])
     assert vector == pytest.approx(expected / np.linalg.norm(expected), abs=1e-6)
-
-
-def test_a_question_that_fills_the_window_is_read_at_once(encoder):
     full = " ".join(["zinc"] * encoder.window)
     assert np.array_equal(encoder.encode_queries([full]), encoder.encode_documents([full]))
 

@@ -21,22 +21,16 @@ def table_prompts(schema, columns, length=4):
     return [[1, 2, 3, *schema, *range(number, number + length)] for number in columns]
 
 
-def test_columns_of_a_table_form_a_group():
+def test_tables_form_groups_by_their_common_beginning():
     prompts = table_prompts(range(100, 140), (500, 600, 700)) + table_prompts(
         range(200, 260), (800, 900)
     )
     groups = group_by_prefix(prompts)
     assert [(g.start, g.stop, g.shared) for g in groups] == [(0, 3, 43), (3, 5, 63)]
-
-
-def test_a_long_common_beginning_does_not_swallow_the_next_table():
     system = list(range(40))
     one = [[*system, *range(100, 120), 7, 7]]
     two = [[*system, *range(200, 230), column, column] for column in (8, 9)]
     assert [(g.start, g.stop) for g in group_by_prefix(one + two)] == [(0, 1), (1, 3)]
-
-
-def test_equal_prompts_leave_a_token_to_answer():
     assert group_by_prefix([[1, 2, 3], [1, 2, 3]])[0].shared == 2
     assert group_by_prefix([[5]])[0].shared == 0
     assert group_by_prefix([]) == []

@@ -25,11 +25,8 @@ def test_cut_at_the_second_sentence(text, kept):
     assert cut_at(text, SECOND_SENTENCE) == kept
 
 
-def test_the_earliest_stop_counts():
+def test_the_earliest_stop_counts_if_there_is_any():
     assert cut_at("a. This b. It c", (". It", ". This")) == "a"
-
-
-def test_without_stop_strings_nothing_ends():
     assert cut_at("a. It b", ()) == "a. It b"
     assert not stop_test((), lambda _: ". It")([1, 2])
 

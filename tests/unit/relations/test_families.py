@@ -97,16 +97,13 @@ def test_numbers_that_count_through_are_parts_beside_others():
     assert families(*few, "s/report_1040") == dict.fromkeys(few, few[0])
 
 
-def test_members_have_nearly_the_same_columns():
+def test_members_have_nearly_the_same_columns_and_new_ones_change_nothing():
     newer, other = frozenset(range(1, 11)), frozenset(range(5, 15))
     names = ["s/sales_2018", "s/sales_2019", "s/sales_2020", "s/sales_2021", "s/sales_2022"]
     columns = {"s/sales_2019": newer, "s/sales_2021": other, "s/sales_2022": other}
     found = families(*names, **columns)
     assert found == dict.fromkeys(names[:3], names[0]) | dict.fromkeys(names[3:], names[3])
     assert families(*names[:2], columns=frozenset()) == {}
-
-
-def test_a_new_member_changes_nothing_of_the_others():
     assert families(*DAYS).items() <= families(*DAYS, "web/ga/ga_sessions_20170831").items()
 
 

@@ -40,13 +40,10 @@ def test_of_two_joins_the_surer_one_is_shown():
     assert JoinGraph([strong, declared, weak]).tree(["a", "b"]) == (declared,)
 
 
-def test_bridges_join_two_of_the_tables():
+def test_bridges_join_two_tables_and_none_with_itself():
     graph = JoinGraph([edge("a", "m"), edge("b", "m"), edge("a", "far")])
     assert graph.linking(["a", "b"]) == {"m"}
     assert graph.linking(["a"]) == set()
-
-
-def test_a_table_joined_with_itself_is_no_neighbour():
     graph = JoinGraph([edge("a", "a")])
     assert not graph.neighbours("a")
     assert graph.between("a", "a") is None

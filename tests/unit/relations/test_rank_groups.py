@@ -63,14 +63,11 @@ def test_tables_of_one_schema_are_a_set_also_where_no_join_is_known(joined, tabl
     assert first.parts.get("apart", 0.0) == WEIGHTS["apart"] * (parts - 1)
 
 
-def test_tables_of_two_schemas_are_no_set_without_a_join():
+def test_without_a_join_so_many_tables_come_alone():
     found = {"s/author": 1.0, "t/domain": 1.0}
     asked = [mention("author", "author"), Mention("domain", 1.0, {"t/domain": 1.0})]
     assert [one.tables for one in rank_groups(graph(), found, asked, 9)] == [
         ("s/author",), ("t/domain",)]  # fmt: skip
-
-
-def test_only_so_many_are_returned_and_equal_ones_come_as_they_were_found():
     found = dict.fromkeys(("t/b", "s/a", "u/c"), 1.0)
     assert [one.tables for one in rank_groups(graph(), found, [], 2)] == [("t/b",), ("s/a",)]
 

@@ -50,8 +50,9 @@ def test_scores_are_scaled_for_each_question(scores, expected):
     assert scaled(scores) == pytest.approx(expected)
 
 
-def test_a_table_at_the_threshold_stays():
+def test_a_table_at_the_threshold_stays_and_nothing_needs_nothing():
     assert reaching([0.75, 0.5, 0.25], 0.5) == [True, True, False]
+    assert relative_cutoff([], 0.5) == []
 
 
 @pytest.mark.parametrize(
@@ -59,10 +60,6 @@ def test_a_table_at_the_threshold_stays():
 )  # fmt: skip
 def test_the_nearer_to_the_best_the_fewer(tau, expected):
     assert needed(FOUND, tau) == expected
-
-
-def test_nothing_is_needed_of_nothing():
-    assert relative_cutoff([], 0.5) == []
 
 
 def test_what_was_placed_before_one_that_stays_stays():

@@ -156,12 +156,9 @@ def test_a_name_that_is_typed_in_comes_first(engine, typed, first, name):
     assert (found.table_id, found.parts.named) == (first, name)
 
 
-def test_the_column_that_matched_is_named(engine):
+def test_a_name_and_the_column_that_matched_are_told_but_in_a_sentence(engine):
     assert engine.ask("netpay")[0].columns == ("netPay",)
     assert engine.ask("what net pay has each employee had in the year")[0].columns == ("netPay",)
-
-
-def test_no_name_is_seen_in_a_sentence(engine):
     found = engine.ask("what was the catch of herring in the north last year")
     assert {result.parts.named for result in found} == {None}
 
@@ -174,14 +171,11 @@ def test_parts_add_up_to_the_score(engine):
         assert set(result.parts.signals) <= SIGNALS
 
 
-def test_a_signal_of_no_weight_counts_nothing(index):
+def test_weights_of_nothing_count_nothing(index):
     weights = Weights(**(dict.fromkeys(SIGNALS, 0.0) | {"meaning": 1.0}))
     engine = QueryEngine(index, WordEncoder(), defaults=QueryOptions(weights=weights))
     for result in engine.ask("herring fees of ships"):
         assert set(result.parts.signals) <= {"meaning"}
-
-
-def test_without_any_weight_tables_are_in_the_order_of_their_ids(index):
     weights = Weights(**dict.fromkeys(SIGNALS, 0.0))
     engine = QueryEngine(index, WordEncoder(), defaults=QueryOptions(weights=weights))
     found = engine.ask("what herring and fees of ships are there")
@@ -232,15 +226,12 @@ def test_a_filter_on_kinds_chooses_the_signals(engine, kinds, first):
     assert all(result.parts.raw_semantic == 0.0 for result in found)
 
 
-def test_without_names_no_name_decides(engine):
+def test_a_filter_on_kinds_leaves_out_their_signals(engine):
     where = IndexFilter(kinds=(DocumentKind.SCHEMA,))
     found = engine.ask("payroll march", where=where)
     assert found[0].table_id == "lake/hr/refunds"
     assert {result.parts.named for result in found} == {None}
     assert {result.kind for result in found} == {DocumentKind.SCHEMA}
-
-
-def test_a_filter_on_names_leaves_rows_out(engine):
     where = IndexFilter(kinds=(DocumentKind.NAMES,))
     assert engine.ask("how much herring was caught in that bay", where=where) == []
 

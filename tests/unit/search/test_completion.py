@@ -35,9 +35,11 @@ def test_what_joins_one_of_the_first_comes_before_what_is_slightly_better(joins)
     assert order(ranked, x="y") == ["a", "b", "c", "other", "rooms"]
 
 
-def test_what_is_much_better_stays_before_what_joins():
+def test_what_is_much_better_or_not_joined_stays():
     ranked = [*FIRST, table("other", 0.80), table("rooms", 0.80 - JOINED - 0.01)]
     assert order(ranked, rooms="a") == ["a", "b", "c", "other", "rooms"]
+    ranked = [table(f"sales_{n}", 1.0 - n / 100, **BUILDING) for n in range(9)]
+    assert complete(ranked, {"dw/sales_1": TableFacts(joins=("dw/elsewhere",))}) == ranked
 
 
 @pytest.mark.parametrize("place", ["dw", "elsewhere"])
@@ -59,11 +61,6 @@ def test_names_tell_better_than_one_row_what_is_needed_beside_the_first(signals)
     named = RankedTable("dw/named", 0.80, {Field.NAMES: 0.01}, TableScores())
     assert order([*FIRST, other, named], a="b") == ["a", "b", "c", "named", "other"]
     assert order([*FIRST, other, named]) == ["a", "b", "c", "other", "named"]
-
-
-def test_without_a_join_nothing_moves():
-    ranked = [table(f"sales_{n}", 1.0 - n / 100, **BUILDING) for n in range(9)]
-    assert complete(ranked, {"dw/sales_1": TableFacts(joins=("dw/elsewhere",))}) == ranked
 
 
 @given(

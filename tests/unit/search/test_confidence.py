@@ -136,12 +136,9 @@ def test_a_better_score_is_a_greater_share(scores):
     assert [share for _, share in pairs] == sorted(each)
 
 
-def test_a_share_grows_with_the_distance_to_the_next():
+def test_more_distance_is_a_greater_share_and_no_table_is_no_confidence():
     near, far = shares([0.9, 0.8])[0], shares([0.9, 0.3])[0]
     assert 0.5 < near < far
-
-
-def test_no_table_is_no_confidence_and_an_unknown_one_is_not_refused():
     assert confidence_of([]) == 0.0
     assert is_unlikely(0.0, 0.25)
     assert not is_unlikely(0.25, 0.25)

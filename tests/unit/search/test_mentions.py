@@ -61,27 +61,18 @@ def test_headers_of_one_cosine_are_taken_by_name():
     assert list(one) == ["a", "b"]
 
 
-def test_a_shared_word_is_a_hit_however_far_the_meaning():
+def test_words_and_numbers_are_hits_whatever_they_mean():
     one = found("prices", 180, most=0)
     assert one == {
         "price": Match(1.0, pytest.approx(-1.0)),
         "total price": Match(1.0, pytest.approx(-sqrt(0.5))),
     }
-
-
-def test_words_that_only_ask_are_no_hit():
     headers = dict(zip(("how", "which", "price"), plane(0, 0, 0), strict=True))
     [one] = matches(["which price"], plane(180), headers, ENGLISH)
     assert list(one) == ["price"]
-
-
-def test_a_number_is_matched_by_its_words_alone():
     headers = dict(zip(("2019", "2020"), plane(0, 10), strict=True))
     [one] = matches(["2020"], plane(0), headers, ENGLISH)
     assert list(one) == ["2020"]
-
-
-def test_nothing_matches_nothing():
     assert matches([], plane(), HEADERS, ENGLISH) == []
     assert matches(["fee"], plane(0), {}, ENGLISH) == [{}]
 

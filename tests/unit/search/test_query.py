@@ -101,17 +101,14 @@ def test_a_block_of_one_side_gets_its_true_score_from_the_other(engine, index):
     assert result.parts.raw_semantic == pytest.approx(wide["lake/cars"].parts.raw_semantic)
 
 
-def test_a_batch_takes_one_encoding_and_two_calls(engine, index, encoder):
+def test_a_batch_takes_one_encoding_and_two_calls_and_no_question_none(engine, index, encoder):
+    assert engine.ask_many([]) == []
+    assert (index.calls, encoder.calls) == ((), [])
     questions = ["petal length", "civic horsepower", "revenue"]
     answers = engine.ask_many(questions, k=2)
     assert index.calls == ("search", "scores")
     assert encoder.calls == [questions]
     assert answers == [engine.ask(question, k=2) for question in questions]
-
-
-def test_no_questions_ask_nothing(engine, index, encoder):
-    assert engine.ask_many([]) == []
-    assert (index.calls, encoder.calls) == ((), [])
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 100])

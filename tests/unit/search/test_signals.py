@@ -129,12 +129,9 @@ def test_fuse_weighs_the_sides():
     ]
 
 
-def test_equal_scores_are_ordered_by_block_id():
+def test_equal_scores_go_by_block_id_and_different_candidates_are_refused():
     ranked = fuse(dict.fromkeys("cab", 1.0), dict.fromkeys("cab", 1.0), alpha=0.5)
     assert [one.block_id for one in ranked] == ["a", "b", "c"]
-
-
-def test_different_candidates_are_refused():
     with pytest.raises(ValueError, match="same candidates"):
         fuse({"a": 1.0}, {"b": 1.0}, alpha=0.5)
 

@@ -89,23 +89,17 @@ def change(**given):
     return Change(action="change", **given)
 
 
-def test_a_change_puts_what_it_names_in_its_place_and_leaves_the_rest():
+def test_a_change_leaves_what_it_does_not_name_and_what_a_person_confirmed():
     after = changed(STATE, change(queries=[{"name": "Q", "sql": "SELECT 2"}]), {})
     assert [one.sql for one in after.queries] == ["SELECT 2"]
     assert after.tables == STATE.tables
     assert after.questions == STATE.questions
     assert changed(STATE, change(questions=[]), {}).questions == ()
-
-
-def test_steps_stay_as_long_as_the_columns_do():
     same = change(tables=[{"name": "t", "description": "New.", "columns": [{"name": "a"}]}])
     assert changed(STATE, same, {}).tables[0].steps == STATE.tables[0].steps
     assert changed(STATE, same, {}).tables[0].description == "New."
     other = change(tables=[{"name": "t", "columns": [{"name": "a", "type": "integer"}]}])
     assert changed(STATE, other, {}).tables[0].steps == ()
-
-
-def test_what_a_person_confirmed_a_model_neither_takes_away_nor_gives():
     after = changed(STATE, change(assumptions=[{"text": "New."}, {"text": "Sure."}]), {})
     told = [(one.text, one.confirmed) for one in after.assumptions]
     assert told == [("Sure.", True), ("New.", False)]

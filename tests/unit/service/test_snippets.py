@@ -58,12 +58,9 @@ def test_a_sheet_is_named_beside_its_file():
     }
 
 
-def test_what_is_not_to_be_told_is_in_no_snippet():
+def test_untold_tables_have_no_snippet_and_wide_ones_are_read_whole():
     assert snippets(FOLDER, "lake/a", "", "csv", ["x"], None) == {}
     assert snippets(None, "gone/a", "", "table", ["x"], None) == {}
-
-
-def test_a_wide_table_is_read_whole_and_a_key_is_a_list_of_parts():
     columns = [f"c{number}" for number in range(MOST_COLUMNS + 1)]
     told = snippets(of_database("postgresql://h/d"), "w/p/t", "", "table", columns, "pneuma/w/p/t")
     assert "*" in told["sql"]

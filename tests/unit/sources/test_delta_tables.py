@@ -234,14 +234,11 @@ def test_types_that_are_not_known_are_its_problem(lake, table, kind):
     assert str(caught.value).isprintable()
 
 
-def test_a_log_that_says_less_than_no_rows_is_not_believed(lake, table):
+def test_nonsense_of_a_log_is_not_believed_and_unread_features_are_named(lake, table):
     stats = json.dumps({"numRecords": -7})
     _made_by_hand(table, [_field("a", "a", 1)], stats=stats)
     pq.write_table(pa.table({"a": [1, 2]}), table / "f.parquet")
     assert rows_in(lake, only_table(lake)) == [("1",), ("2",)]
-
-
-def test_features_that_are_not_read_are_named(lake, table):
     _made_by_hand(table, [_field("a", "a", 1)], ["deletionVectors", "timeTravelToTheFuture"])
     with pytest.raises(TableReadError, match="timeTravelToTheFuture"):
         lake.profile(only_table(lake))
