@@ -43,8 +43,10 @@ def measured(before: Extent, now: Extent) -> Change:
     """Return the share of rows that changed, never less than by their number, which is exact."""
     by_rows = _share(abs(now.rows - before.rows), before.rows)
     if before.sketch is not None and now.sketch is not None:
-        changed = _rows_changed(before.sketch, now.sketch)
-        return Change(max(by_rows, _share(changed, before.sketch.rows)), Measure.SKETCH)
+        most, fewest = sorted((before.sketch.rows, now.sketch.rows), reverse=True)
+        in_both = min(shared_share(before.sketch, now.sketch) * (most + fewest) / 2, fewest)
+        changed = _share(most - in_both, before.sketch.rows)
+        return Change(max(by_rows, changed), Measure.SKETCH)
     return Change(by_rows, Measure.ROWS)
 
 
@@ -62,12 +64,6 @@ def shared_share(one: TableSketch, other: TableSketch) -> float:
     in_both = int(np.minimum(my_counts[at], their_counts[there]).sum())
     seen = int(my_counts.sum()) + int(their_counts.sum())
     return 2 * in_both / seen if seen else 1.0
-
-
-def _rows_changed(before: TableSketch, now: TableSketch) -> float:
-    total = before.rows + now.rows
-    in_both = min(shared_share(before, now) * total / 2, before.rows, now.rows)
-    return max(before.rows, now.rows) - in_both
 
 
 def _below(sketch: TableSketch, limit: int) -> tuple[Hashes, Hashes]:

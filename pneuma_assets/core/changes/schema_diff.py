@@ -21,13 +21,7 @@ Cells = Sequence[tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SchemaDiff:
-    """What became of each column of a table.
-
-    Attributes:
-        before: Its columns as they were, in order.
-        now: As they are.
-        came_from: Where each column of `now` stood before, by its place now; new ones are absent.
-    """
+    """What became of each column: where those of `now` stood before, by place, if they did."""
 
     before: Sequence[Column]
     now: Sequence[Column]
@@ -70,29 +64,14 @@ class SchemaDiff:
         """Whether each row has the cells of the same columns, whatever those are called."""
         return not (self.added or self.dropped or self.retyped or self.reordered)
 
-    @property
-    def same(self) -> bool:
-        """Whether nothing became of them."""
-        return self.same_cells and not self.renamed
-
     def _pairs(self) -> Iterable[tuple[int, int]]:
         return sorted(self.came_from.items())
 
 
 def schema_diff(
-    before: Sequence[Column],
-    now: Sequence[Column],
-    cells_before: Cells = (),
-    cells_now: Cells = (),
+    before: Sequence[Column], now: Sequence[Column], cells_before: Cells = (), cells_now: Cells = ()
 ) -> SchemaDiff:
-    """Find each column again: by its identity, else by its name, else by its type and values.
-
-    Args:
-        before: The columns as they were.
-        now: As they are.
-        cells_before: Hashes of their cells, where all rows were read.
-        cells_now: Likewise.
-    """
+    """Find each column again: by its identity, else name, else type and values, if known."""
     came_from: dict[int, int] = {}
     _pair(came_from, [c.identity for c in before], [c.identity for c in now])
     _pair(came_from, [c.name for c in before], [c.name for c in now])
@@ -139,13 +118,8 @@ def _pair_by_values(
 def same_cells(one: Sequence[int], other: Sequence[int], most: int = CELLS_KEPT) -> float:
     """Return which share of the different cells of two columns both have, from 0 to 1.
 
-    Of the lowest hashes of both together. (Broder, "On the resemblance and containment of
-    documents", 1997.) A column without a cell is like no other.
-
-    Args:
-        one: The lowest hashes of its cells, ascending.
-        other: Likewise.
-        most: How many of each were kept, at the least.
+    By the lowest hashes of both together, of each at least the `most` lowest. (Broder, "On the
+    resemblance and containment of documents", 1997.) A column without a cell is like no other.
     """
     lowest = set(sorted({*one} | {*other})[:most])
     return len(lowest & {*one} & {*other}) / len(lowest) if one and other and lowest else 0.0

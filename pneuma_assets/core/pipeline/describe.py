@@ -7,7 +7,7 @@ where its description leads back to its column; names and values speak for the r
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from pneuma_assets.core.config.models import NarrationConfig
@@ -125,30 +125,18 @@ def describe_tables(
         known |= known_descriptions(store, run_id, chunk)
     items = [item for item in items if item.ref.table_id in known]
     tables = [item.table for item in items if item.table is not None]
-    generated = Generated()
+    narrated, causes = 0, dict[Subject, dict[int, str]]()
     if model is not None:
         if config.notice is not None:
             logger.warning("%s", config.notice)
-        generated = generate_descriptions(store, tables, model, config, known)
+        narrated, causes = generate_descriptions(store, tables, model, config, known)
     columns = sum(len(table.columns) for table in tables)
     figures = SchemaNarrationsFigures(
-        tables=len(tables),
-        columns=columns,
-        narrated=generated.columns,
-        kept=columns - generated.columns,
+        tables=len(tables), columns=columns, narrated=narrated, kept=columns - narrated
     )
     for chunk in chunks(items, CHUNK):
-        figures += _describe(store, run_id, chunk, known, model, config, encoder, generated)
+        figures += _describe(store, run_id, chunk, known, model, config, encoder, causes)
     return figures
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """How many columns a model was asked for, and why some have no narration."""
-
-    columns: int = 0
-    causes: dict[Subject, dict[int, str]] = field(default_factory=dict)
-    """By the answer's subject and the column's position."""
 
 
 def _describe(
@@ -159,7 +147,7 @@ def _describe(
     model: LanguageModel | None,
     config: NarrationConfig,
     encoder: Encoder | None,
-    generated: Generated,
+    causes: Mapping[Subject, Mapping[int, str]],
 ) -> SchemaNarrationsFigures:
     """Choose the best description of each column of some tables, and save them."""
     keys = [] if model is None else answer_keys(model, config)
@@ -179,7 +167,7 @@ def _describe(
             texts = {position: searched_text(one) for position, one in best.items()}
             made[i] = documents_of(NarratedColumns(table, texts, names_of(i)[1:]))
             shown[i] = best
-    failed = {i: generated.causes.get(keys[0].subject(tables[i]), {}) for i in made if keys}
+    failed = {i: causes.get(keys[0].subject(tables[i]), {}) for i in made if keys}
     problems = {i: _problem(tables[i], known[i], failed.get(i, {})) for i in made}
     with save_documents(store, run_id, made) as held:
         done = [i for i in made if i in held]
@@ -201,11 +189,7 @@ def _corrected(known: Known) -> dict[int, Description]:
 
 
 def _fit(
-    table: Table,
-    answers: Mapping[int, Answer],
-    known: Known,
-    model: str,
-    encoder: Encoder | None,
+    table: Table, answers: Mapping[int, Answer], known: Known, model: str, encoder: Encoder | None
 ) -> tuple[Mapping[int, Description], int]:
     said = {p: a.text for p, a in answers.items() if a.text and not is_written(known, p)}
     fit = {p: Description(text, Provenance.MODEL, model) for p, text in said.items()}
@@ -282,10 +266,13 @@ def generate_descriptions(
     model: LanguageModel,
     config: NarrationConfig,
     known: Mapping[str, Known],
-) -> Generated:
+) -> tuple[int, dict[Subject, dict[int, str]]]:
     """Ask a model for columns that nobody described (`known`) and of which it never said anything.
 
     Tables that share a subject ask once. Raises `ModelError`; what it said before is saved.
+
+    Returns:
+        How many columns it was asked for, and by subject and position why some have no answer.
     """
     keys = answer_keys(model, config)
     for chunk in chunks(tables, CHUNK):
@@ -303,7 +290,7 @@ def generate_descriptions(
     causes: dict[Subject, dict[int, str]] = {}
     if requests:  # else the model is not even loaded
         _ask(store, model, config, requests, subjects, causes)
-    return Generated(len(requests), causes)
+    return len(requests), causes
 
 
 def _undescribed(

@@ -6,13 +6,12 @@ table's rows changed, else those that left it.
 
 import logging
 import time
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from pneuma_assets.core.changes.changed_share import Change, Extent, measured
-from pneuma_assets.core.changes.schema_diff import SchemaDiff, schema_diff
+from pneuma_assets.core.changes.schema_diff import schema_diff
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.config.small_sections import IndexingConfig, SamplingConfig
 from pneuma_assets.core.describe.kinds import documents_of
@@ -64,8 +63,6 @@ class SampledRowsFigures(Figures):
     """Tables of which so many had."""
     other_columns: int = 0
     """Tables of which all were drawn again since their columns are not the same any more."""
-    measured: Mapping[str, int] = field(default_factory=dict)
-    """Those that are the same or changed, by what tells how much (`changed_share.Measure`)."""
     values: int = 0
     """Values of all rows, by which tables are found: those of rows kept as they are, and others."""
     without_values: int = 0
@@ -206,7 +203,6 @@ def _save(
         changed_little=sum(0 < change.share <= threshold for change in known),
         changed_much=sum(change.share > threshold for change in known),
         other_columns=sum(one.verdict.other_columns for one in read.values()),
-        measured=Counter(str(change.measured_by) for change in known),
         values=sum(in_rows) + sum(len(some.cells) for some in terms),
         without_values=sum(one.cause is not None for one in read.values()),
         milliseconds_for_values=round(1000 * sum(one.seconds for one in read.values())),
@@ -300,7 +296,10 @@ def judge(
     none were drawn, `sketch` where not all rows were read. A threshold of 0 draws always.
     """
     now = SampleSnapshot(table.columns, sketch)
-    diff = None if before is None else _columns_since(before, now)
+    diff = None
+    if before is not None:
+        cells = [() if one.sketch is None else one.sketch.columns for one in (before, now)]
+        diff = schema_diff(before.columns, now.columns, *cells)
     columns = {} if diff is None else diff.renamed
     if before is None or diff is None or item.sampled_row_count is None or not item.sampled:
         return Verdict(True, None, now, now, columns=columns)
@@ -315,8 +314,3 @@ def judge(
         replace(now, change=change),
         columns=columns,
     )
-
-
-def _columns_since(before: SampleSnapshot, now: SampleSnapshot) -> SchemaDiff:
-    cells = [() if one.sketch is None else one.sketch.columns for one in (before, now)]
-    return schema_diff(before.columns, now.columns, *cells)

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from secrets import token_hex
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import StorePart
@@ -39,12 +39,9 @@ class ConversationChangedError(StateError):
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:
-    """What is added to a conversation.
+    """What is added to a conversation: its kind (`core.seek.conversation.Kind`), data, and rows.
 
-    Attributes:
-        kind: Of which kind it is (`core.seek.conversation.Kind`).
-        data: What happened, as JSON has it.
-        cells: Rows that it shows, which may be forgotten while it stays.
+    Rows that it shows (`cells`) may be forgotten while it stays.
     """
 
     kind: str
@@ -78,11 +75,7 @@ class Conversations(StorePart):
     """The part of the store that keeps conversations."""
 
     def create(self, author: str, title: str) -> str:
-        """Begin an empty one; returns its id.
-
-        Raises:
-            StateError: The author has as many as are kept.
-        """
+        """Begin an empty one; returns its id; raises `StateError` if the author has too many."""
         conversation_id = token_hex(8)
         with self._db.write() as connection:
             mine = select(func.count()).where(conversations.c.author == author)
@@ -92,7 +85,7 @@ class Conversations(StorePart):
                 )
             now = self._db.now()
             row = SavedConversation(conversation_id, title, author, now, now)
-            insert_rows(connection, conversations, [_row(row)])
+            insert_rows(connection, conversations, [asdict(row)])
         return conversation_id
 
     def append(self, conversation_id: str, after: int, events: Sequence[NewEvent]) -> int:
@@ -142,14 +135,14 @@ class Conversations(StorePart):
     def find(self, conversation_id: str) -> SavedConversation | None:
         """Return one without its events; None where there is none."""
         asked = select(conversations).where(conversations.c.conversation_id == conversation_id)
-        return next((_saved(row) for row in self._db.read(asked)), None)
+        return next((SavedConversation(**row._mapping) for row in self._db.read(asked)), None)
 
     def of_author(self, author: str) -> list[SavedConversation]:
         """Return a person's, that of the latest event first."""
         c = conversations.c
         asked = select(conversations).where(c.author == author)
         order = c.updated_at.desc(), c.conversation_id
-        return [_saved(row) for row in self._db.read(asked.order_by(*order))]
+        return [SavedConversation(**row._mapping) for row in self._db.read(asked.order_by(*order))]
 
     def events(self, conversation_id: str, after: int = 0) -> list[SavedEvent]:
         """Return the events of one behind a number, in order."""
@@ -212,14 +205,6 @@ class Conversations(StorePart):
     def _update(self, connection: Connection, conversation_id: str, **values: Any) -> None:
         mine = conversations.c.conversation_id == conversation_id
         connection.execute(update(conversations).where(mine).values(**values))
-
-
-def _row(one: SavedConversation) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in one.__slots__}
-
-
-def _saved(row: Row[Any]) -> SavedConversation:
-    return SavedConversation(**row._mapping)
 
 
 def _text(value: Any) -> str:

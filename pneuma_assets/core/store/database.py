@@ -13,8 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Executable, Row, Select, selec
 
 from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.store.schema import AT_ONCE, storable
+from pneuma_assets.core.store.schema import portions, storable
 
 BUSY_TIMEOUT_S = 30.0
 """How long a transaction waits for the others."""
@@ -75,7 +74,7 @@ class Database(Closing):
         if wanted is None:
             yield from self.read(statement)
             return
-        for some in chunks(list(wanted), AT_ONCE):
+        for some in portions(wanted):
             yield from self.read(statement.where(column.in_(some)))
 
     def grouped(

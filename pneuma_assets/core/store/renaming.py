@@ -6,11 +6,9 @@ from typing import Any
 from sqlalchemy import Connection, delete, select
 from sqlalchemy import Table as SqlTable
 
-from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.joins import move_verdicts, rename_verdict_columns
 from pneuma_assets.core.store.schema import (
-    AT_ONCE,
     column_descriptions,
     column_profiles,
     corrections,
@@ -22,6 +20,7 @@ from pneuma_assets.core.store.schema import (
     insert_new,
     mined_questions,
     narrations,
+    portions,
     row_counts,
     storable,
     table_narrations,
@@ -79,7 +78,7 @@ def move_tables(connection: Connection, names: Mapping[str, str]) -> None:
     tells of lineage until edges are there that end at the new name.
     """
     lineage = documents.c.kind == str(DocumentKind.LINEAGE)
-    for some in chunks(list(names.items()), AT_ONCE):  # a renamed folder may hold ten thousand
+    for some in portions(names.items()):  # a renamed folder may hold ten thousand
         moved = dict(some)
         found = connection.execute(select(tables).where(tables.c.table_id.in_(moved)))
         kept = {moved[r.table_id]: {name: getattr(r, name) for name in _KEPT} for r in found}

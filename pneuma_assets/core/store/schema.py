@@ -1,8 +1,8 @@
 """The tables of the state, for SQLite and PostgreSQL alike, their format, and shared statements."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -11,7 +11,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Dialect,
-    Float,
+    Double,
     Index,
     Integer,
     LargeBinary,
@@ -29,7 +29,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import Insert
 
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.text.safe import well_formed
 
 FORMAT = "4"
@@ -38,16 +37,12 @@ FORMAT = "4"
 AT_ONCE = 1000
 """Values that one statement names."""
 
+_V = TypeVar("_V")
 _FORMAT_KEY = "format"
 _BINARY_ORDER = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 """Text that is ordered as SQLite orders it: by code points, whatever language the server speaks."""
 
-Whole = BigInteger().with_variant(sqlite.INTEGER(), "sqlite")
-Real = (
-    Float(53)
-    .with_variant(sqlite.REAL(), "sqlite")
-    .with_variant(postgresql.DOUBLE_PRECISION(), "postgresql")
-)
+Whole, Real = BigInteger, Double
 
 
 class CleanText(TypeDecorator[str]):
@@ -212,9 +207,7 @@ row_counts = _table(
 )
 """How many rows tables had from when on."""
 edges = _table(
-    "edges",
-    *(_key("origin"), _key("upstream"), _key("downstream"), _key("kind")),
-    _text("columns"),
+    "edges", *(_key("origin"), _key("upstream"), _key("downstream"), _key("kind")), _text("columns")
 )
 edge_origins = _table("edge_origins", _key("origin"), _text("digest"), _text("names"))
 told = _table(
@@ -353,6 +346,12 @@ def check_format(connection: Connection, where: str) -> None:
 _FOUND_FORMAT = select(meta.c.value).where(meta.c.key == _FORMAT_KEY)
 
 
+def portions(values: Iterable[_V]) -> Iterator[list[_V]]:
+    """Yield as many values at a time as one statement may name."""
+    values = list(values)
+    return (values[first : first + AT_ONCE] for first in range(0, len(values), AT_ONCE))
+
+
 def insert_rows(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
     """Insert rows of which none is there."""
     if rows := list(rows):
@@ -389,7 +388,7 @@ def delete_by(
     connection: Connection, column: Column[Any], values: Iterable[Any], *where: ColumnElement[bool]
 ) -> None:
     """Delete the rows that have one of these values, however many they are."""
-    for some in chunks(list(values), AT_ONCE):
+    for some in portions(values):
         connection.execute(delete(column.table).where(column.in_(some), *where))
 
 

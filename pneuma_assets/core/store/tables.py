@@ -1,7 +1,6 @@
 """The tables that are known: where each stands, what a listing and its profile say of it.
 
-All that the state knows of a table's way through the stages is in one row of `schema.tables`. This
-module reads such rows and says which a condition matches; `listings` and `queue` change them.
+This module reads rows of `schema.tables`; `listings` and `queue` change them.
 """
 
 import json
@@ -28,7 +27,7 @@ from sqlalchemy import (
 
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database, StorePart
-from pneuma_assets.core.store.schema import AT_ONCE, problems, tables
+from pneuma_assets.core.store.schema import portions, problems, tables
 from pneuma_assets.core.tables import Column, Definition, ForeignKey, Table, TableRef
 
 REMEMBERED_S = 3600.0
@@ -88,7 +87,7 @@ def update_rows(
     connection: Connection, table_ids: Iterable[str], *where: ColumnElement[bool], **values: Any
 ) -> None:
     """Set the same values in the rows of some tables."""
-    for some in chunks(list(table_ids), AT_ONCE):
+    for some in portions(table_ids):
         here = tables.c.table_id.in_(some)
         connection.execute(update(tables).where(here, *where).values(**values))
 
@@ -99,10 +98,7 @@ def update_each(
     *where: ColumnElement[bool],
     **values: Any,
 ) -> None:
-    """Set in each table's row values of its own, of the same columns for all, and common ones.
-
-    Conditions and common values name a table's own value of a column `x` as parameter `new_x`.
-    """
+    """Set in each table's row its own values (parameters `new_x` of column x), and common ones."""
     if not own:
         return
     names = next(iter(own.values()))
@@ -118,10 +114,7 @@ def update_each(
 def readers_by_table(
     database: Database, table_ids: Iterable[str] | None, *where: ColumnElement[bool]
 ) -> dict[str, frozenset[str] | None]:
-    """Return who may see tables (None: all) that fulfil all conditions; None: everybody.
-
-    Few lists of readers are shared by many tables: each is read once.
-    """
+    """Return who may see tables (None: all) that fulfil all conditions; None: everybody."""
     asked = select(tables.c.table_id, tables.c.readers).where(*where)
     rows = database.read_by(asked, tables.c.table_id, table_ids)
     found = [(row.table_id, row.readers) for row in rows]

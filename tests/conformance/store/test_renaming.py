@@ -6,7 +6,7 @@ from unittest.mock import Mock
 import pytest
 
 from pneuma_assets.core.changes.changed_share import Change, Measure
-from pneuma_assets.core.store import Store, renaming, tables
+from pneuma_assets.core.store import Store, renaming, schema, tables
 from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.profiles import SampleSnapshot
 from pneuma_assets.core.store.queue import Finished, Sampled, Stage
@@ -151,7 +151,7 @@ def test_what_a_table_was_built_from_is_found_anew_under_its_new_name(store):
 
 def test_many_tables_are_renamed_by_few_statements(store, monkeypatch):
     make(store, *(ref(f"old/{n}") for n in range(30)))
-    monkeypatch.setattr(renaming, "AT_ONCE", 20)
+    monkeypatch.setattr(schema, "AT_ONCE", 20)
     asked = Mock(wraps=renaming._move_said)
     monkeypatch.setattr(renaming, "_move_said", asked)
     found = listing(store, *(ref(f"new/{n}", f"old/{n}") for n in range(30)))

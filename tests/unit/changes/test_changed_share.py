@@ -8,13 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.changes.changed_share import (
-    Change,
-    Extent,
-    Measure,
-    measured,
-    shared_share,
-)
+from pneuma_assets.core.changes.changed_share import Change, Extent, Measure, measured, shared_share
 from pneuma_assets.core.changes.sketch import ROWS_KEPT
 from tests.unit.changes.test_sketch import sketched, spread
 

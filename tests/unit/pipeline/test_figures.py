@@ -59,14 +59,11 @@ def test_each_number_is_added(one, two):
             "other readers, begun anew",
         ),
         (
-            SampledRowsFigures(measured={"sketch": 0}),
+            SampledRowsFigures(),
             "tables, rows, kept, same, changed little, changed much, other columns, "
-            "sketch measured, values, without values, milliseconds for values",
+            "values, without values, milliseconds for values",
         ),
-        (
-            SchemaNarrationsFigures(),
-            "tables, columns, narrated, kept, written, shown, refused",
-        ),
+        (SchemaNarrationsFigures(), "tables, columns, narrated, kept, written, shown, refused"),
         (EmbeddingBlocksFigures(), "tables, blocks, embedded, reused, characters"),
         (
             SearchIndexFigures(blocks={"schema": 0, "rows": 0}),
