@@ -27,10 +27,9 @@ def unfinished_runs(
 def fail_orphaned_runs(
     loaded: LoadedDeployment, instance: dg.DagsterInstance, store: Store, job: str
 ) -> list[str]:
-    """Mark runs whose process is no more as failed and free their pool slots; returns their ids.
+    """Mark runs whose process is no more as failed; returns their ids.
 
-    A killed process keeps its slots in Dagster's storage, and without a daemon nobody gives them
-    back: the next run would wait for them for ever.
+    Their pool slots are freed, too: without a daemon the next run would wait for them for ever.
     """
     runs = {run.run_id: run for run in unfinished_runs(loaded, instance, job)}
     storage = instance.event_log_storage

@@ -13,11 +13,9 @@ from pneuma_assets.resources.names import Names, bind_resources
 
 
 def run_tags(loaded: LoadedDeployment) -> dict[str, str]:
-    """Return the tag that every run of a deployment's jobs bears.
+    """Return the tag that every run of a deployment's jobs bears, made of where the state is.
 
-    It is made of where the state is, so that a trial deployment beside the one in production,
-    under the same prefix, holds nothing up there. The store's own mark would say more, but nothing
-    may be opened when definitions are made.
+    So a trial deployment under the same prefix holds nothing up in production.
     """
     where = loaded.deployment.state.location(loaded.home)
     name = f"{Names.of(loaded.deployment).identifier}/state"
@@ -29,9 +27,9 @@ def index_tables_name(loaded: LoadedDeployment) -> str:
     return Names.of(loaded.deployment)("index_tables")
 
 
-def raw_tables_config(names: Names, **asked: Any) -> dict[str, Any]:
-    """Return the configuration of a run whose first stage is asked for this (`RawTablesConfig`)."""
-    return {"ops": {names("raw_tables"): {"config": asked}}}
+def op_config(names: Names, op: str, **asked: Any) -> dict[str, Any]:
+    """Return the configuration of a run one op of which is asked for this, by its class."""
+    return {"ops": {names(op): {"config": asked}}}
 
 
 def job_of_one_op(
@@ -41,15 +39,7 @@ def job_of_one_op(
     description: str,
     pool: str | None = None,
 ) -> dg.JobDefinition:
-    """Return a job of a deployment with one op, named after the function that it calls.
-
-    Args:
-        loaded: The deployment.
-        name: The last part of the job's name.
-        compute: Takes the deployment's resources by the names that the code has for them.
-        description: For people in the UI.
-        pool: What it shares with other runs.
-    """
+    """Return a job whose one op is named after the function that it calls, with resources."""
     names = Names.of(loaded.deployment)
     op = dg.op(name=names(compute.__name__), pool=pool)(bind_resources(compute, names))
 
@@ -68,8 +58,7 @@ def job_of_one_op(
 def index_tables_job(loaded: LoadedDeployment) -> Any:
     """Return the job of a deployment; Dagster has no public name for the type of it.
 
-    The executor is the job's own, and the stages are selected by their keys: both an executor of
-    all definitions and a group may be another team's.
+    An executor of all definitions, and a group, may be another team's.
     """
     config = loaded.deployment.dagster
     return dg.define_asset_job(

@@ -1,11 +1,7 @@
-"""The job that lists sources, and does nothing else: for those that take longer than a tick has.
+"""The job that lists sources that take longer than a tick has, also beside a run that indexes.
 
-It loads no model and waits for no pool, so that it works beside a run that indexes. What it finds
-waits in the state, as after a tick, and the sensor `watch` asks for the run that indexes it.
+What it finds waits in the state, and the sensor `watch` asks for the run that indexes it.
 """
-
-from collections.abc import Sequence
-from typing import Any
 
 import dagster as dg
 from pydantic import Field
@@ -18,7 +14,6 @@ from pneuma_assets.core.pipeline.watch import list_and_time
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.store.removals import CAREFUL
 from pneuma_assets.jobs.index_tables import job_of_one_op
-from pneuma_assets.resources.names import Names
 from pneuma_assets.resources.sources import SourcesResource
 from pneuma_assets.resources.store import StoreResource
 
@@ -33,11 +28,6 @@ def scan_sources_job(loaded: LoadedDeployment) -> dg.JobDefinition:
     """Return the job of a deployment."""
     about = "List sources that take long; nothing is read or indexed."
     return job_of_one_op(loaded, "scan_sources", list_sources, about)
-
-
-def scan_config(names: Names, only: Sequence[str]) -> dict[str, Any]:
-    """Return the configuration of a run that lists these sources."""
-    return {"ops": {names(list_sources.__name__): {"config": {"only": list(only)}}}}
 
 
 def list_sources(

@@ -1,8 +1,6 @@
-"""The job by which programs say that tables have changed: any of them that can send a request.
+"""The job by which programs say, by Dagster's GraphQL (docs/changes.md), that tables have changed.
 
-Dagster's webserver launches it by GraphQL (docs/changes.md). It opens the state alone,
-takes no pool and no model, and ends within a second; the sensor `watch`, or whoever indexes next,
-goes on with what it has kept.
+It opens the state alone; the sensor `watch`, or whoever indexes next, goes on with what it keeps.
 """
 
 import dagster as dg

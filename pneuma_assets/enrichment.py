@@ -67,7 +67,9 @@ def with_narrations(
     try:
         loaded = _loaded(deployment)
         described = read_described(loaded, os.environ)
-        if described.trouble or not any(one.is_described for one in described.tables.values()):
+        if described.trouble or not any(
+            one.columns or one.said for one in described.tables.values()
+        ):
             _left("%s", described.trouble or "nothing is described yet; index first")
             return defs
         lay = _Laying(described.tables.values(), loaded.deployment.key_prefix)

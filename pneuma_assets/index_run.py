@@ -18,7 +18,7 @@ from pneuma_assets.core.service.state import history_of, open_store
 from pneuma_assets.core.store.runs import StageRecord
 from pneuma_assets.dagster_instance import open_instance, remedy_for
 from pneuma_assets.jobs.dead_runs import fail_orphaned_runs
-from pneuma_assets.jobs.index_tables import index_tables_job, index_tables_name, raw_tables_config
+from pneuma_assets.jobs.index_tables import index_tables_job, index_tables_name, op_config
 from pneuma_assets.resources.build import named_resources
 from pneuma_assets.resources.names import Names
 
@@ -81,7 +81,7 @@ def _one_run(
         instance=instance,
         raise_on_error=False,
         run_config={
-            **raw_tables_config(Names.of(loaded.deployment), **asked),
+            **op_config(Names.of(loaded.deployment), "raw_tables", **asked),
             "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
         },
     )

@@ -23,8 +23,7 @@ LOOKED_BACK = 50
 def check_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:
     """Return the schedule of a deployment; it is off until it is switched on in the UI.
 
-    It asks for a run of the checks only where one would come out otherwise than it did last, so a
-    lake that does not change costs no run and no event.
+    It asks for a run of the checks only where one would come out otherwise than it did last.
     """
     names, config = Names.of(loaded.deployment), loaded.deployment.dagster
 
@@ -54,10 +53,7 @@ def check_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:
 def changed_verdicts(
     loaded: LoadedDeployment, store: Store, instance: dg.DagsterInstance
 ) -> list[str]:
-    """Return the checks that would come out otherwise than people were told last.
-
-    They were told by this instance: a run from a command line has one of its own.
-    """
+    """Return the checks that would come out otherwise than this instance told people last."""
     sources = [source.name for source in loaded.deployment.sources]
     hours = loaded.deployment.dagster.listed_within_hours
     found = state_findings(Known.of(store), sources, hours)

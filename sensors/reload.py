@@ -59,8 +59,10 @@ def reload_sensors(loaded: LoadedDeployment) -> list[dg.SensorDefinition]:
         description="Lets the webserver load this code location anew when tables came or went.",
     )
     def reloading(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+        # Dagster marks nothing as public that names it; where this is gone, the setting remains.
+        own = getattr(getattr(context, "code_location_origin", None), "location_name", None)
         told, cursor = reload_if_changed(
-            loaded, Reloaded.read(context.cursor), config.location or _own_location(context)
+            loaded, Reloaded.read(context.cursor), config.location or own
         )
         context.update_cursor(json.dumps(asdict(cursor)))
         return dg.SkipReason(told)
@@ -137,9 +139,3 @@ def _shown(pages: Iterable[TablePage]) -> str:
     """Return what is another one when definitions are: data that is written again changes none."""
     said = [repr(replace(page, updated_at=None, indexed=True)) for page in pages]
     return content_hash(*said) if said else ""
-
-
-def _own_location(context: dg.SensorEvaluationContext) -> str | None:
-    # Dagster marks nothing as public that names it; where this is gone, the setting remains.
-    origin = getattr(context, "code_location_origin", None)
-    return None if origin is None else origin.location_name

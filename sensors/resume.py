@@ -13,7 +13,7 @@ from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import MAX_ATTEMPTS
 from pneuma_assets.jobs.dead_runs import unfinished_runs
-from pneuma_assets.jobs.index_tables import raw_tables_config, run_tags
+from pneuma_assets.jobs.index_tables import op_config, run_tags
 from pneuma_assets.resources.names import Names
 from pneuma_assets.sensors.tick import WHY, Decision, has_worked
 
@@ -33,12 +33,11 @@ _DAGSTER_TAGS = frozenset(
 def resume_sensor(loaded: LoadedDeployment, job: Any) -> dg.SensorDefinition:
     """Return the sensor of a deployment; it is on unless somebody switches it off.
 
-    It begins nothing by itself: only where a whole run of this very job has succeeded, has worked
-    on tables, and has left others, it asks for the next one. Who starts the job once by hand
-    expects all tables to be indexed, not the first `indexing.tables_per_run` of them.
+    Only where a whole run of this very job has worked on tables, and has left others, it asks for
+    the next one: who starts the job once expects all tables to be indexed.
 
-    It is no run status sensor of Dagster's, which would say at every tick without a run that it
-    "returned an empty result". Its cursor is when the last run that it looked at was updated.
+    Dagster's run status sensor would say at every tick without a run that it "returned an empty
+    result". The cursor is when the last run that it looked at was updated.
     """
 
     @dg.sensor(
@@ -101,7 +100,7 @@ def _decide(
         return dg.SkipReason(f"Run {run.run_id} has left no table.")
     # What a rebuild, or another try of failed tables, has begun is in the work list by now.
     kept = {key: before[key] for key in ("patient", "as_listed") if before.get(key)}
-    ops = raw_tables_config(names, only=only, **kept)["ops"]
+    ops = op_config(names, "raw_tables", only=only, **kept)["ops"]
     config: dict[str, Any] = {**run.run_config}
     return dg.RunRequest(
         run_key=f"after {run.run_id}",

@@ -30,8 +30,7 @@ from pneuma_assets.core.sources.files.s3_events import SqsMailbox
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.dagster_manifest_write import refresh_manifest
 from pneuma_assets.jobs.dead_runs import fail_orphaned_runs, unfinished_runs
-from pneuma_assets.jobs.index_tables import raw_tables_config, run_tags
-from pneuma_assets.jobs.scan_sources import scan_config
+from pneuma_assets.jobs.index_tables import op_config, run_tags
 from pneuma_assets.resources.names import Names
 from pneuma_assets.sensors.checks import changed_verdicts
 
@@ -50,8 +49,8 @@ class PastRuns:
     """How the runs of a job ended.
 
     Attributes:
-        in_vain: How many of the newest in a row did nothing: they failed, were cancelled, or
-            succeeded without any table to work on. One that was executed again counts once.
+        in_vain: How many of the newest in a row failed, were cancelled or had nothing to do. One
+            that was executed again counts once.
         ended_at: When the newest ended, in seconds since 1970; None where there was none.
         newest: The newest run, if any.
     """
@@ -65,13 +64,6 @@ class PastRuns:
         if self.ended_at is None or not self.in_vain:
             return 0.0
         return self.ended_at + min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (self.in_vain - 1))
-
-
-def newest_run_at(loaded: LoadedDeployment, instance: dg.DagsterInstance, job: str) -> float | None:
-    """Return when this deployment's newest run of a job was made, in seconds since 1970."""
-    chosen = dg.RunsFilter(job_name=job, tags=run_tags(loaded))
-    records = instance.get_run_records(chosen, limit=1)
-    return records[0].create_timestamp.timestamp() if records else None
 
 
 def past_runs(
@@ -127,18 +119,15 @@ Decision = dg.RunRequest | dg.SkipReason
 class Ticks:
     """Decides for one deployment; lives as long as the process that serves its definitions.
 
-    A state or an index that cannot be used is told by a failed tick, which Dagster shows in red and
-    alerts on, but only once an hour: the ticks between are skipped with the same words. So neither
-    does the daemon's log fill with tracebacks, nor does a broken deployment look like a quiet one.
+    A state or an index that cannot be used is told by a failed tick, which Dagster shows in red,
+    once an hour: the ticks between are skipped with the same words.
 
     Args:
         loaded: The deployment.
         job: The name of the job that indexes.
         clock: The time in seconds since 1970.
-        checks: The name of the job that checks, which is asked for where nothing is to be indexed
-            and a check would come out otherwise than it did; None where it cannot be asked for.
-        scans: The name of the job that lists sources, which is asked for where one takes longer to
-            list than a tick has; None where it cannot be asked for: such a source is listed here.
+        checks: The name of the job that checks, where it can be asked for.
+        scans: The name of the job that lists slow sources; None: they are listed here.
     """
 
     def __init__(
@@ -165,13 +154,10 @@ class Ticks:
     def decide(self, instance: dg.DagsterInstance, *, leave_to_go_on: bool = False) -> Decision:
         """Watch the sources; ask for a run if there is work, none works and none failed just now.
 
-        Args:
-            instance: Whose runs count.
-            leave_to_go_on: Let the sensor `go_on` continue a run that has just ended.
+        With `leave_to_go_on`, the sensor `go_on` continues a run that has just ended.
 
         Raises:
-            dagster.Failure: The state, the index or the configuration cannot be used; at most once
-                in `FAIL_EVERY_S`.
+            dagster.Failure: State, index or configuration cannot be used; once in `FAIL_EVERY_S`.
         """
         if not self._one.acquire(blocking=False):  # Dagster gives a tick up, and begins the next
             return dg.SkipReason("An earlier tick still lists the sources.")
@@ -225,13 +211,16 @@ class Ticks:
     ) -> Decision:
         """Ask for the run, unless another sensor or schedule has asked for it meanwhile."""
         reasons = self._reasons(seen)
-        newest = newest_run_at(self._loaded, instance, self._job)
+        ours = dg.RunsFilter(job_name=self._job, tags=run_tags(self._loaded))
+        made = [one.create_timestamp for one in instance.get_run_records(ours, limit=1)]
+        newest = made[0].timestamp() if made else None
         if not store.runs.lock_request(self._me, began, newest):
             return dg.SkipReason(f"{', '.join(reasons)}; another sensor has asked for a run.")
-        asked = {"patient": True, "as_listed": [*seen.slow, *seen.rested]}
+        left = [*seen.slow, *seen.rested]
+        asked = {"patient": True, **({"as_listed": left} if left else {})}
         return dg.RunRequest(
             job_name=self._job,
-            run_config=raw_tables_config(self._names, **{k: v for k, v in asked.items() if v}),
+            run_config=op_config(self._names, "raw_tables", **asked),
             tags={self._why: ", ".join(reasons)},
         )
 
@@ -258,7 +247,7 @@ class Ticks:
             return None
         return dg.RunRequest(
             job_name=self._scans,
-            run_config=scan_config(self._names, due),
+            run_config=op_config(self._names, "list_sources", only=due),
             tags={self._why: f"no tick has time to list {', '.join(due)}"},
         )
 

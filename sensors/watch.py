@@ -44,8 +44,7 @@ def watch_sensor(
 def indexing_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:
     """Return the schedule of a deployment; it is off until it is switched on in the UI.
 
-    At each hour of `dagster.cron` it does once what the sensor `watch` does every minute; the
-    sensor `go_on` asks for the runs that follow, until no table waits.
+    It does once what the sensor `watch` does every minute; `go_on` asks for the runs that follow.
     """
     ticks, config = Ticks(loaded, job.name), loaded.deployment.dagster
 
