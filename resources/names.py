@@ -1,7 +1,6 @@
 """What everything of one deployment is called in Dagster, so that nothing is called as another's.
 
-Asset keys begin with the deployment's prefix. Names that have no parts (jobs, sensors, resources,
-groups, ops) begin with the same parts, '_' between them.
+Asset keys begin with the deployment's prefix, all other names with its parts, '_' between them.
 """
 
 import functools
@@ -24,20 +23,14 @@ STAGE_NAMES = frozenset(
 def may_be_a_stage(table_id: str) -> bool:
     """Tell whether a table's key may be the key of a stage of another deployment.
 
-    The table `sales/search_index` of a deployment under `pneuma` and the stage `search_index` of
-    one under `pneuma/sales` would have the same, and neither knows of the other: so no table whose
-    name is that of a stage has a page.
+    So have the table `sales/search_index` under `pneuma` and the stage of one under `pneuma/sales`.
     """
     return table_id.rpartition("/")[2] in STAGE_NAMES
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of one deployment.
-
-    Attributes:
-        prefix: What asset keys begin with, parts with '/' between them.
-    """
+    """The names of one deployment; `prefix` begins asset keys, parts with '/' between them."""
 
     prefix: str
 
@@ -69,11 +62,10 @@ R = TypeVar("R")
 
 
 def bind_resources(function: Callable[..., R], names: Names) -> Callable[..., R]:
-    """Return `function` as Dagster is to see it in one deployment.
+    """Return an asset, check, schedule or sensor as Dagster is to see it in one deployment.
 
-    Dagster finds a resource by the name of the parameter that takes it. All deployments of a code
-    location share these names, so a function that is written for `pneuma_store` is shown to Dagster
-    as one for `pneuma_sales_store`. It serves assets, checks, schedules and sensors.
+    Dagster finds a resource by the name of the parameter that takes it, so a function that is
+    written for `pneuma_store` is shown to it as one for `pneuma_sales_store`.
     """
     signature = inspect.signature(function)
     taken = [name for name, one in signature.parameters.items() if _is_resource(one)]

@@ -1,8 +1,8 @@
 """What other assets and ours say of the same table, in both directions.
 
-An asset that says `dagster/table_name` or `dagster/uri` is a table's. What its definition says
-besides becomes a text about that table, and assets upstream that are tables, too, become edges. The
-other way, descriptions of columns are merged into another team's definition where it has none.
+What the definition of an asset with `dagster/table_name` or `dagster/uri` says becomes a text about
+that table, and tables upstream become edges. The other way, descriptions of columns are merged into
+another team's definition where it has none.
 """
 
 from collections import Counter
@@ -33,10 +33,7 @@ TABLE_NAMES = ("dagster/table_name", "dagster/relation_identifier")
 
 
 def foreign_assets(context: dg.AssetExecutionContext, prefix: str) -> list[ExternalFile]:
-    """Return what the other assets of this code location say; nothing where there is none.
-
-    `context` is of a step, whose process has loaded the definitions; `prefix` begins our keys.
-    """
+    """Return what the assets of this code location say whose keys do not begin with `prefix`."""
     try:
         loaded = context.op_execution_context.repository_def.assets_defs_by_key.values()
     except Exception:  # noqa: BLE001 (no public error says that a job has no code location)
@@ -52,10 +49,9 @@ def foreign_assets(context: dg.AssetExecutionContext, prefix: str) -> list[Exter
 def said_by(
     specs: Iterable[dg.AssetSpec], own: Iterable[dg.AssetKey] = ()
 ) -> Iterator[ExternalTable]:
-    """Yield what assets say, of those that are tables.
+    """Yield what assets say that are tables; what depends on one of `own` is upstream of no page.
 
-    Of the assets with a spec in `specs`; what depends on one of `own` is upstream of no page of
-    ours, since Dagster loads no circle.
+    Dagster loads no circle.
     """
     by_key = {spec.key: spec for spec in specs}
     references = {key: found for key, spec in by_key.items() if (found := _reference(spec))}
@@ -143,12 +139,10 @@ _WHO = {
 def merge_column_metadata(
     schema: dg.TableSchema | None, table: DescribedTable
 ) -> dg.TableSchema | None:
-    """Return a schema with descriptions where it had none; None where nothing is added.
+    """Return a schema (or one of described columns) with descriptions it had not; None: no news.
 
-    A name counts whatever its capitals, as Dagster's UI merges columns by their names in lower
-    case: one that several columns share so, of either side, is described by nobody of ours.
-
-    Where there is no schema it has those columns that are described here.
+    Names count in lower case, by which Dagster's UI merges columns: one that several columns share
+    so, of either side, is not described.
     """
     said = unique((name.lower(), one) for name, one in table.columns.items())
     if schema is None:
@@ -171,10 +165,7 @@ def merge_column_metadata(
 
 
 def attributed(said: Description, by: str = "") -> str:
-    """Return a description that says who made it, and when where that is known; `by` comes first.
-
-    It shows as the text it is: the UI reads Markdown, and texts come from anywhere.
-    """
+    """Return a description, escaped, that says who made it, and when; `by` comes first."""
     who = _WHO[said.provenance].format(source=said.source or f"a {said.provenance}")
     day = "" if said.said_at is None else f", {datetime.fromtimestamp(said.said_at, UTC):%Y-%m-%d}"
     text = said.text if len(said.text) <= MAX_TEXT else said.text[: MAX_TEXT - 1] + "…"

@@ -40,8 +40,7 @@ class RawTablesConfig(dg.Config):
     rebuild: bool = Field(False, description="Index every table again, changed or not.")
     retry: bool = Field(False, description="Try failed tables again, however often they failed.")
     accept_removals: bool = Field(
-        False,
-        description="Confirm removal of tables missing from one source.",
+        False, description="Confirm removal of tables missing from one source."
     )
     patient: bool = Field(
         False, description="Leave tables alone that are being written, or have just failed."
@@ -95,9 +94,7 @@ def raw_tables(
 
 
 def sampled_rows(
-    context: dg.AssetExecutionContext,
-    pneuma_sources: SourcesResource,
-    pneuma_store: StoreResource,
+    context: dg.AssetExecutionContext, pneuma_sources: SourcesResource, pneuma_store: StoreResource
 ) -> dg.MaterializeResult:
     """Rows drawn uniformly, with a fixed seed, from every claimed table whose rows changed."""
     state, deployment = pneuma_store.store, pneuma_store.loaded.deployment

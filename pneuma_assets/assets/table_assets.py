@@ -62,16 +62,22 @@ def table_specs(pages: Iterable[TablePage], deployment: Deployment) -> list[dg.A
     group = cache(names)
     tags = deployment.dagster.tags
     pages = list(pages)
-    deps = _deps(pages)
+    known = {page.key for page in pages}
+    # A circle would keep the whole code location from loading.
+    deps = without_circles({page.key: known.intersection(page.deps) for page in pages if page.deps})
     own = f"{deployment.key_prefix}/"
     return [
         dg.AssetSpec(
             key=dg.AssetKey(page.key.split("/")),
             deps=[
                 dg.AssetKey(key.split("/"))
-                for key in (*_not_below(own, page.assets), *deps.get(page.key, ()))
+                for key in (
+                    # A webserver may be of a Dagster where ours are somebody's.
+                    *(key for key in page.assets if not key.startswith(own)),
+                    *deps.get(page.key, ()),
+                )
             ],
-            group_name=group(_word(page.source)),
+            group_name=group(re.sub("[^A-Za-z0-9]", "_", page.source)),
             kinds=_kinds(page),
             owners=[one for one in page.owners if _OWNER.fullmatch(one)],
             tags={**_tags(page), **tags},
@@ -80,17 +86,6 @@ def table_specs(pages: Iterable[TablePage], deployment: Deployment) -> list[dg.A
         )
         for page in pages
     ]
-
-
-def _not_below(own: str, keys: Iterable[str]) -> Iterable[str]:
-    """Return the keys of others: a webserver may be of a Dagster where ours are somebody's."""
-    return (key for key in keys if not key.startswith(own))
-
-
-def _deps(pages: Sequence[TablePage]) -> dict[str, tuple[str, ...]]:
-    """Return the keys of the tables that each is built from: with a page, and without a circle."""
-    known = {page.key for page in pages}
-    return without_circles({page.key: known.intersection(page.deps) for page in pages if page.deps})
 
 
 def described(page: TablePage) -> str | None:
@@ -136,7 +131,3 @@ def _tags(page: TablePage) -> dict[str, str]:
 
 def _kinds(page: TablePage) -> set[str]:
     return set([kind for kind in page.kinds if _KIND.fullmatch(kind)][:MOST_KINDS])
-
-
-def _word(source: str) -> str:
-    return "".join(c if c.isascii() and c.isalnum() else "_" for c in source)

@@ -168,10 +168,7 @@ def table_event(
     sample = {"sampled rows": dg.MetadataValue.md("\n\n".join(shown))} if shown else {}
     measured: dict[str, float | str] = {}
     if change is not None:
-        measured = {
-            "changed_share": round(change.share, 4),
-            "measured_by": str(change.measured_by),
-        }
+        measured = {"changed_share": round(change.share, 4), "measured_by": str(change.measured_by)}
     age = {} if updated_at is None else {UPDATED: dg.MetadataValue.timestamp(updated_at)}
     return dg.AssetMaterialization(
         asset_key=key,
@@ -330,16 +327,13 @@ class TablePages:
         }
         self._note(self._before(i) for i in news)
         for i, record in news.items():
-            self._let_a_second_pass()
+            # Dagster holds a check of a materialization's second for one of an earlier state.
+            time.sleep(max(0.0, self._announced + 1.1 - time.monotonic()))
             outcome = check_outcome(problems.get(i), record.state == TableState.FAILED)
             self._instance.report_runless_asset_event(
                 dg.AssetCheckEvaluation(asset_key=asset_key(self._prefix, i), **outcome)
             )
         self._note(replace(self._before(i), problem=problems.get(i)) for i in news)
-
-    def _let_a_second_pass(self) -> None:
-        """Dagster holds a check of the second of a materialization for one of an earlier state."""
-        time.sleep(max(0.0, self._announced + 1.1 - time.monotonic()))
 
     def _name(self, table_id: str) -> str:
         return f"{self._prefix}/{table_id}"

@@ -176,7 +176,8 @@ def test_one_of_two_machines_is_killed_in_each_stage(lake, machine, request):
         assert not workspace.status().problems
         columns = workspace.store._db.read(select(schema.narrations.c.text))
     assert len(columns) == len(asked)
-    assert asked.total() - len(asked) <= SAVED_AT_ONCE * kills["schema_narrations"]
+    shared = 3  # columns that both machines may ask for at once
+    assert asked.total() - len(asked) <= shared + SAVED_AT_ONCE * kills["schema_narrations"]
 
 
 def forget(loaded: LoadedDeployment) -> None:

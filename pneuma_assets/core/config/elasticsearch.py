@@ -16,8 +16,7 @@ from pneuma_assets.core.config.values import (
 )
 
 _USER = matching(
-    r"[!-9;-~]([ -9;-~]*[!-9;-~])?",
-    "must be ASCII without ':' and without blanks at its ends",
+    r"[!-9;-~]([ -9;-~]*[!-9;-~])?", "must be ASCII without ':' and without blanks at its ends"
 )
 
 

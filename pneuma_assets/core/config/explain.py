@@ -67,7 +67,8 @@ def _message(finding: Any, keys: Path, model: type[BaseModel], *, secret: bool) 
     key = key_path(keys)
     if kind in {"extra_forbidden", "invalid_key"}:
         return _unknown_key(key, str(keys[-1]), model)
-    shown, types = _shown_at(value, secret=secret), context.get("types", ())
+    hidden = secret and isinstance(value, str | int | float)
+    shown, types = "its value" if hidden else _shown(value), context.get("types", ())
     messages = {
         "missing": f"{key}: is missing; add it",
         "secret_given": f"{key}: {finding['msg']}{_named_by(_env_keys(model))}",
@@ -119,12 +120,6 @@ def _named_by(keys: Sequence[str]) -> str:
 
 def _choices(known: Any) -> str:
     return "one of " + ", ".join(f"'{name}'" for name in known)
-
-
-def _shown_at(value: object, *, secret: bool) -> str:
-    if value is not None and secret:
-        return "its value" if isinstance(value, str | int | float) else _shown(value)
-    return _shown(value)
 
 
 def _shown(value: object) -> str:

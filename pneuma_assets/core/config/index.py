@@ -1,9 +1,7 @@
 """Which engine keeps the search index, its settings, and how texts become words in it.
 
 A new engine is registered once: a call below, an entry point of the package that brings it, or a
-call of `register_engine`. Here is only what loading a file needs. What an engine does lies in an
-object that is imported when it is used (`core/index/registry.py`), so that no engine is imported
-for the sake of another.
+call of `register_engine`. What it does is imported when it is used (`core/index/registry.py`).
 """
 
 import re
@@ -12,13 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any, Self, cast
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    ModelWrapValidatorHandler,
-    create_model,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, create_model, model_validator
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.registry import Registry, one_of
@@ -33,11 +25,9 @@ class Engine:
 
     Attributes:
         name: The value of `index.engine`, and the key of the engine's section beside it.
-        kind: Where its `core.index.registry.EngineKind` is, as `package.module:Class`; imported and
-            called when the engine is first used.
+        kind: Where its `core.index.registry.EngineKind` is, as `package.module:Class`.
         section: Its settings, each key with a default; None where there is nothing to set.
-        of_one_machine: Whether other machines cannot reach the index; such an engine is refused
-            where machines may share the state.
+        of_one_machine: Whether other machines cannot reach the index, and must not share the state.
         needs: Modules that an extra of this project brings (`core.extras`).
     """
 
@@ -82,7 +72,7 @@ def engine_named(name: str) -> Engine:
     """Return an engine.
 
     Raises:
-        ValueError: There is none of that name; names those there are, the nearest first.
+        ValueError: There is none of that name.
         ConfigError: An installed package announces it and does not bring it.
     """
     engine = ENGINES.find(name)

@@ -32,11 +32,6 @@ sources:
 _LOCK_TIMEOUT_S = 10.0
 
 
-def is_remembered(file: Path) -> bool:
-    """Return whether this module wrote the file and may add to it."""
-    return read_yaml(file).text.startswith(MARK)
-
-
 def source_of_folder(deployment: Deployment, folder: Path) -> SourceConfig | None:
     """Return the source that holds this folder: of it, or of a folder above it."""
     return next((s for s in deployment.sources if s.folder and _within(folder, s.folder)), None)
@@ -46,8 +41,7 @@ def add_folder(file: Path, folder: Path, deployment: Deployment) -> None:
     """Write `folder` as one more source into a remembered file, or into a new one, atomically.
 
     Raises:
-        ConfigError: The file cannot be written, or `folder` holds a folder remembered before,
-            whose tables would then be found twice.
+        ConfigError: The file cannot be written, or `folder` holds a folder remembered before.
     """
     for source in deployment.sources:
         if source.folder and _within(source.folder, folder):
@@ -68,11 +62,7 @@ def _within(inner: Path, outer: Path) -> bool:
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Hold the lock under which a remembered file is read, changed and written.
-
-    Raises:
-        ConfigError: It cannot be had, or its folder cannot be made.
-    """
+    """Hold the lock under which a remembered file is changed; raises `ConfigError`."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(file.with_name(f"{file.name}.lock"), timeout=_LOCK_TIMEOUT_S):

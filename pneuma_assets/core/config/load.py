@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.explain import explain, explain_mapping
 from pneuma_assets.core.config.indexed_folders import (
+    MARK,
     add_folder,
-    is_remembered,
     locked,
     source_of_folder,
 )
@@ -114,7 +114,7 @@ def remember_folder(loaded: LoadedDeployment, folder: Path) -> LoadedDeployment:
     if source_of_folder(loaded.deployment, folder) is not None:
         return loaded
     sources = loaded.deployment.sources
-    if loaded.file is not None and sources and not is_remembered(loaded.file):
+    if loaded.file is not None and sources and not read_yaml(loaded.file).text.startswith(MARK):
         raise ConfigError(
             f"{folder} is not a source of {loaded.file}; add it there under sources "
             "(type: folder, name, path), or choose another state folder with --home"

@@ -1,7 +1,7 @@
 """Whose the state in a folder is, where that is a component of a Dagster project.
 
-What such a deployment is stands in the project, which the command line does not read. A note in the
-state folder lets it say so, in place of taking the deployment for one without sources.
+The command line does not read the project. A note in the state folder lets it say so, in place of
+taking the deployment for one without sources.
 """
 
 import json
@@ -19,12 +19,7 @@ _MAX_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A component whose state is in a folder.
-
-    Attributes:
-        component: The file that says what the deployment is.
-        job: The name of the job that indexes.
-    """
+    """The file of a component whose state is in a folder, and the name of its indexing job."""
 
     component: str
     job: str
@@ -36,13 +31,11 @@ class Owner:
 
 
 def note_owner(loaded: LoadedDeployment, job: str) -> None:
-    """Note in the state folder whose it is, when a run opens the state.
-
-    A deployment file that names the folder takes it over from a component.
+    """Note in the state folder whose it is; a deployment file that names it takes it over.
 
     Raises:
-        ConfigError: The state is a component's, and this deployment was found by the folder alone;
-            or the note cannot be written.
+        ConfigError: It is a component's, and this deployment was found by the folder alone; or the
+            note cannot be written.
     """
     check_unowned(loaded)
     note = loaded.home / NOTE
@@ -63,10 +56,7 @@ def note_owner(loaded: LoadedDeployment, job: str) -> None:
 def owner_of(loaded: LoadedDeployment) -> Owner | None:
     """Return the component that a state folder belongs to, for a deployment found by the folder.
 
-    None for a component itself, and for a deployment file elsewhere that names the folder.
-
-    Raises:
-        ConfigError: There is a note, which cannot be read.
+    None for others. Raises `ConfigError` where there is a note that cannot be read.
     """
     by_folder = loaded.file is None or loaded.file.parent == loaded.home
     if loaded.component is not None or not by_folder:

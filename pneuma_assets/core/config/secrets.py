@@ -38,11 +38,7 @@ def redacted(text: str) -> str:
 
 
 def read_secret(environ: Mapping[str, str], variable: str, where: str, holds: str) -> str:
-    """Return what a variable holds that `where` names.
-
-    Raises:
-        SecretMissingError: It is not set.
-    """
+    """Return what a variable holds that `where` names; raises `SecretMissingError`."""
     secret = environ.get(variable, "")
     if not secret.strip():
         raise SecretMissingError(
@@ -52,11 +48,7 @@ def read_secret(environ: Mapping[str, str], variable: str, where: str, holds: st
 
 
 def holds_secret(url: str) -> bool:
-    """Tell whether an address holds a password, token or key, also one that is not escaped.
-
-    Raises:
-        ValueError: It is no address.
-    """
+    """Tell whether an address holds a password, token or key; raises `ValueError` of none."""
     parts = urlsplit(url)
     rest = url.partition("://")[2].removeprefix(parts.netloc)
     unescaped = bool(parts.netloc) and "@" in rest  # such as that of bob:1/2@host

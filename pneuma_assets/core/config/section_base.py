@@ -37,11 +37,7 @@ class Section(BaseModel):
         return cls
 
     def resolved(self, base: Path) -> Self:
-        """Return the section with every path in it absolute, relative ones starting from `base`.
-
-        Raises:
-            ConfigError: A path cannot be one.
-        """
+        """Return the section with every path absolute, from `base`; raises `ConfigError`."""
         values = {name: _resolved(base, value) for name, value in self}
         changed = {name: value for name, value in values.items() if value != getattr(self, name)}
         return self.model_copy(update=changed) if changed else self

@@ -44,8 +44,7 @@ class StateConfig(Section):
         None, description="Names the variable with the password; else libpq's own ways (.pgpass)."
     )
     schema_name: Annotated[str, _SCHEMA_NAME] = Field(
-        "pneuma",
-        description="The database's schema for the tables; made where there is none.",
+        "pneuma", description="The database's schema for the tables; made where there is none."
     )
 
     @model_validator(mode="after")

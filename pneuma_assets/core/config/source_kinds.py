@@ -71,11 +71,9 @@ def register_source(kind: type[SourceConfig]) -> None:
 
 
 def read_source(entry: object) -> SourceConfig:
-    """Return one entry of `sources`, as the kind that its type names.
+    """Return one entry of `sources`, as the kind that its type names; raises `ValidationError`.
 
-    Raises:
-        ValidationError: It is wrong; the types of errors that are not pydantic's own are
-            `source_type_missing`, `source_type_unknown` and `source_type_broken`.
+    Its own types of errors are `source_type_missing`, `_unknown` and `_broken`.
     """
     if isinstance(entry, SourceConfig):
         return entry
@@ -100,10 +98,7 @@ def section_of(entry: object) -> type[Section]:
 
 
 class _SchemaOfKinds:
-    """Gives the schema of an entry: which types there are, and of each type which keys.
-
-    A condition a type, so that who checks it is told of a wrong key, and not of all alternatives.
-    """
+    """Gives the schema of an entry: a condition a type, so that an error is of one, not of all."""
 
     def __get_pydantic_json_schema__(self, _: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         kinds = {name: _kind_or_none(name) for name in KINDS.names()}
@@ -136,9 +131,7 @@ AnySource = Annotated[SerializeAsAny[SourceConfig], PlainValidator(read_source),
 
 def _wrong_type(what: str, value: object, cause: str = "") -> ValidationError:
     error = PydanticCustomError(
-        f"source_type_{what}",
-        "{cause}",
-        {"cause": cause or f"is {what}", "types": KINDS.names()},
+        f"source_type_{what}", "{cause}", {"cause": cause or f"is {what}", "types": KINDS.names()}
     )
     details = InitErrorDetails(type=error, loc=("type",), input=value)
     return ValidationError.from_exception_data("SourceConfig", [details], hide_input=True)

@@ -1,8 +1,7 @@
 """What every kind of source says of itself in a deployment file.
 
-Nothing else in the project tells one kind from another: where its tables are, how its paths become
-absolute, what the process that reads it may see and how it is opened, each kind says itself. The
-kinds that are built in lie in `core/sources/kinds`; `source_kinds` finds them and others.
+Nothing else in the project tells one kind from another. The kinds that are built in lie in
+`core/sources/kinds`; `source_kinds` finds them and others.
 """
 
 import re
@@ -32,8 +31,7 @@ class TableAddress:
 
     Attributes:
         name: As its own engine spells it in full (database.schema.table), or a file's path.
-        uri: Where it is, an address of this table alone (not that of a database with others); None
-            where it has none.
+        uri: An address of this table alone, not of a database with others; None without one.
         kinds: What keeps it and how it is written (s3, parquet), as a user interface shows it.
     """
 
@@ -45,9 +43,8 @@ class TableAddress:
 class SourceConfig(Section):
     """One entry of `sources`; each kind is a subclass whose `type` is a literal with a default.
 
-    Its module is imported whenever a file has such a source, be it only to search: what reads
-    (duckdb, boto3) is imported by `open`. Another process finds the class by its module, too, so
-    it stands at the top of a module that can be imported.
+    It stands at the top of a module that other processes can import, also only to search: what
+    reads (duckdb, boto3) is imported by `open`.
     """
 
     lists_without_reading: ClassVar[bool] = False
@@ -74,26 +71,17 @@ class SourceConfig(Section):
 
     @property
     def statement_dialect(self) -> str | None:
-        """What sqlglot calls the SQL of the statements that it runs itself; None: it runs none.
-
-        What it opens then keeps `sources.base.RunsStatements`.
-        """
+        """What sqlglot calls the SQL that it runs itself (`RunsStatements`); None: it runs none."""
         return None
 
     @property
     def sql_dialect(self) -> str | None:
-        """What sqlglot calls the SQL by which people read its tables, '' for plain SQL.
-
-        None: its tables are no database's.
-        """
+        """What sqlglot calls the SQL by which people read its tables; '': plain SQL; None: none."""
         return None
 
     @property
     def spells_types(self) -> str | None:
-        """What SQLAlchemy calls the engine whose types its columns have while cells come as text.
-
-        None: cells have types of their own, or are those of files.
-        """
+        """What SQLAlchemy calls the engine of its columns' types, where cells come as text."""
         return None
 
     @property
@@ -119,50 +107,31 @@ class SourceConfig(Section):
 
     @property
     def variables(self) -> tuple[Collection[str | None], tuple[str, ...]]:
-        """The names of these variables, and how others begin, in capitals.
-
-        None by default: what is read was written by others, and may be a program.
-        """
+        """The names of these variables, and how others begin, in capitals; none by default."""
         return (), ()
 
     def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002
-        """Return how one of its tables is known to others.
+        """Return how one of its tables is known to others, by what its reference says.
 
         By default the parts of its id, a dot between them, and its location if that is a URI.
-
-        Args:
-            table_id: The table's id, which begins with the source's name.
-            location: Its location, as its reference says.
-            format: Its format, likewise.
         """
         uri = location if _URI.fullmatch(location) else None
         return TableAddress(table_id.replace("/", "."), uri, (self.type, format))
 
     def holds(self, address: str) -> bool:  # noqa: ARG002
-        """Tell whether a table at this address, which nobody has listed yet, would be one of these.
+        """Tell whether a table by this name, path or URI, not listed yet, would be one of these.
 
         Somebody says that it has changed, and the source is listed then. By default none would be.
-
-        Args:
-            address: What its own engine calls it, its path or its URI.
         """
         return False
 
     def mailbox(self, environ: Mapping[str, str]) -> "SqsMailbox | None":  # noqa: ARG002
-        """Return where messages tell of changes in the source; None where nothing tells.
-
-        Raises:
-            ConfigError: A secret is missing.
-        """
+        """Return where messages tell of its changes, if anywhere; raises `ConfigError`."""
         return None
 
     @abstractmethod
     def open(self, environ: Mapping[str, str]) -> "Source":
         """Return the source, its paths resolved; reaches nothing before its first call.
 
-        Args:
-            environ: Where the variables that hold secrets are looked up.
-
-        Raises:
-            ConfigError: A secret is missing.
+        Raises `ConfigError` where a secret is missing in `environ`.
         """

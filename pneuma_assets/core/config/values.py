@@ -39,8 +39,7 @@ SourceName = Annotated[
     str,
     Field(json_schema_extra={"pattern": f"^{_SOURCE_NAME}$"}),
     matching(
-        _SOURCE_NAME,
-        "use letters, digits, '_', '.', '-', at most 64, a letter or digit first",
+        _SOURCE_NAME, "use letters, digits, '_', '.', '-', at most 64, a letter or digit first"
     ),
 ]
 """Starts every table id of the source, so it is short and needs no escaping."""
@@ -48,10 +47,7 @@ SourceName = Annotated[
 DeploymentName = Annotated[
     str,
     Field(json_schema_extra={"pattern": f"^{_DEPLOYMENT_NAME}$"}),
-    matching(
-        _DEPLOYMENT_NAME,
-        "use letters, digits, '_', at most 64, a letter or digit first",
-    ),
+    matching(_DEPLOYMENT_NAME, "use letters, digits, '_', at most 64, a letter or digit first"),
 ]
 """A part of asset keys, and of the names of jobs and resources."""
 
@@ -81,11 +77,8 @@ def _local_path(value: object) -> object:
 def node_url(url: str) -> str:
     """Return the address of a node with its port, as the Elasticsearch client wants it.
 
-    `https://host` means port 443, where hosted clusters listen. A plain `http://host` is refused:
-    80 is the rule of the web, 9200 that of Elasticsearch, and a guess would fail late.
-
-    Raises:
-        ValueError: The address has no port.
+    `https://host` means port 443. Raises `ValueError` of a plain `http://host`: 80 is the rule of
+    the web, 9200 that of Elasticsearch, and a guess would fail late.
     """
     parts = urlsplit(url)
     port = {"https": 443}.get(parts.scheme) if parts.port is None else parts.port

@@ -127,11 +127,7 @@ _NAMES_AT_ONCE = 512
 def embed_column_names(store: Store, encoder: Encoder) -> int:
     """Save one embedding of each column name of searchable tables; returns how many are new.
 
-    Where no table is another than last time, and the encoder is the same, nothing is done. Killed
-    in between, it is done by the next run.
-
-    Raises:
-        ModelError: The encoder cannot be loaded.
+    Without another table or encoder than last time nothing is done. Raises `ModelError`.
     """
     now = (NAMES_VERSION, encoder.name, *store.joins.stamp())
     if store.headers.made_of() == now:
@@ -148,12 +144,9 @@ def embed_column_names(store: Store, encoder: Encoder) -> int:
 
 
 def embed_answered_questions(store: Store, encoder: Encoder) -> int:
-    """Save the embedding of each question of which people confirmed or rejected an answer.
+    """Save the embedding of each question of which people judged an answer, that has none.
 
-    Returns how many are new: after another encoder was configured, or where it was away.
-
-    Raises:
-        ModelError: The encoder cannot be loaded.
+    Returns how many these are. Raises `ModelError`.
     """
     asked = {one.answer_id: one.question for one in store.usage.answers()}
     known = store.usage.vectors(encoder.name, set(asked.values()))

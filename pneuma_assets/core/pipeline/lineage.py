@@ -48,7 +48,6 @@ from pneuma_assets.core.store.tables import relations_of
 from pneuma_assets.core.tables import (
     Column,
     Definition,
-    ForeignKey,
     Problem,
     content_hash,
     source_of,
@@ -164,7 +163,7 @@ class TableCatalog:
         """Return what a table's query and keys say: edges and joins, and the names they use."""
         declared = relations_of(one.relations)
         keys, definition = declared.foreign_keys, declared.definition
-        names = [_table_name(key) for key in keys]
+        names = [TableName(*("", "", *key.table)[-3:]) for key in keys]
         edges: list[Edge] = []
         for key, table_name in zip(keys, names, strict=True):
             if (other := self.meant(table_name, one, None)) is not None:
@@ -200,17 +199,14 @@ class TableCatalog:
         own = self.columns(one.table_id)
         by_place = len(own) == len(read.columns)
         spelled_own = columns_by_name(own, dialect)
+        spelled_in = cache(lambda other: columns_by_name(self.columns(other), dialect))
         for place, output in enumerate(read.columns):
             column = own[place] if by_place else spelled_own.get(output.name, output.name)
             for name, key in output.sources:
                 other = tables.get(name)
                 if other is not None:
-                    pairs[other, one.table_id].add((self._spelled(other, key, dialect), column))
+                    pairs[other, one.table_id].add((spelled_in(other).get(key, key), column))
         return _edges(pairs, EdgeKind.VIEW)
-
-    def _spelled(self, table_id: str, key: str, dialect: str) -> str:
-        same = (name for name in self.columns(table_id) if column_key(name, dialect) == key)
-        return next(same, key)
 
     def joins(self, joins: "Iterable[Join]", dialect: str, meant: Meant) -> list[JoinEdge]:
         """Return the joins of a query whose two tables are known, each once, by shown columns.
@@ -272,7 +268,7 @@ def update_lineage(
     asked = {
         DEFINITIONS,
         origin_of_webserver(deployment.lineage.webserver),
-        *dependency_origins(deployment.sources),
+        *(_dependency_origin(s.name) for s in deployment.sources if s.dependency_dialect),
     }
     unasked = [name for name in known if name in asked and name not in files]
     gone = [name for name in known if name not in {*saying, *files, *unasked}]
@@ -327,11 +323,6 @@ def _outside(
         for problem in causes:
             logger.warning("%s: %s", problem.subject, problem.cause)
     return found, broken
-
-
-def _table_name(key: ForeignKey) -> TableName:
-    parts = key.table[-3:]
-    return TableName(*([""] * (3 - len(parts))), *parts)
 
 
 def _known_table(one: Declared, source: SourceConfig) -> KnownTable:
@@ -444,11 +435,6 @@ def _built_from(
 def _spelled_or_given(columns: Mapping[str, str], name: str, dialect: str) -> str:
     """Return a column as its table spells it; empty where the table is known to have none such."""
     return columns.get(column_key(name, dialect), "") if columns else name
-
-
-def dependency_origins(configs: Iterable[SourceConfig]) -> set[str]:
-    """Return the origins that sources may be, whether they are asked by a run or not."""
-    return {_dependency_origin(one.name) for one in configs if one.dependency_dialect is not None}
 
 
 def engine_dependencies(

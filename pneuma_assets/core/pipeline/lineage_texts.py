@@ -11,7 +11,6 @@ from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import (
-    Block,
     Document,
     DocumentKind,
     EmbeddedBlock,
@@ -127,7 +126,12 @@ def _rewrite(
     for one in index.blocks(table_ids):
         blocks.setdefault(one.block.table_id, []).append(one)
     kept = {
-        table_id: [one for one in some if _is_said(one.block, said.get(table_id, ()))]
+        table_id: [
+            one
+            for one in some
+            if one.block.kind != DocumentKind.LINEAGE  # a long text is in pieces
+            or any(one.block.text in text for text in said.get(table_id, ()))
+        ]
         for table_id, some in blocks.items()
     }
     less = sorted(table_id for table_id, some in kept.items() if len(some) < len(blocks[table_id]))
@@ -137,8 +141,3 @@ def _rewrite(
             {i: TableContents(kept[i], evidence.get(i, TableTerms()), known[i]) for i in less}
         )
     return less
-
-
-def _is_said(block: Block, texts: Sequence[str]) -> bool:
-    """Tell whether a block says what documents about lineage say; a long one is in pieces."""
-    return block.kind != DocumentKind.LINEAGE or any(block.text in text for text in texts)

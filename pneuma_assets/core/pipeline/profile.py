@@ -1,8 +1,7 @@
 """Reading the profile of every claimed table and what people wrote about it, and hiding columns.
 
-What was read before it was hidden leaves the state and the index before anything else is done. Only
-tables of which another column is hidden now are touched, so a new rule costs the tables that it is
-about.
+What was read before it was hidden leaves the state and the index before anything else is done, of
+the tables alone of which another column is hidden now.
 """
 
 import logging
@@ -136,11 +135,7 @@ def apply_rules(
 ) -> list[str]:
     """Forget what is hidden now of tables that were read by other rules, and requeue them.
 
-    They are found again when they have been read again, in this run or a later one. Killed before
-    the end, the next run begins with the same.
-
-    Returns:
-        The tables that left the index.
+    Killed before the end, the next run begins with the same. Returns what left the index.
     """
     rules = {source.name: source.rules for source in sources}
     changed = {name: rules[name] for name in rules_that_changed(store, rules)}
@@ -173,11 +168,7 @@ def apply_rules(
 
 
 def forget_newly_hidden(store: Store, tables: Sequence[Table]) -> None:
-    """Forget what was made of the rows of tables of which another column is hidden now.
-
-    Such as one that was tagged in the warehouse, or was given a hidden name: the rules are the
-    same.
-    """
+    """Forget what was made of rows of tables of which the same rules hide another column now."""
     now = {table.table_id: table for table in tables if any(one.hidden for one in table.columns)}
     if not now:
         return

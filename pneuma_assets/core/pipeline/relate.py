@@ -75,9 +75,7 @@ def _tables_of(said: Iterable[tuple[str, JoinEdge]]) -> set[str]:
 
 
 def _compare_views(
-    store: Store,
-    said: Sequence[tuple[str, JoinEdge]],
-    tables: Mapping[str, Sequence[JoinColumn]],
+    store: Store, said: Sequence[tuple[str, JoinEdge]], tables: Mapping[str, Sequence[JoinColumn]]
 ) -> None:
     """Note of joins of queries which side is the key, by the cells, and how much of it is there."""
     known = _by_name(tables)
@@ -97,9 +95,7 @@ def _compared(edge: JoinEdge, known: Mapping[tuple[str, str], JoinColumn]) -> Jo
     return replace(edge, share=column.share_in(key))
 
 
-def _by_name(
-    tables: Mapping[str, Sequence[JoinColumn]],
-) -> dict[tuple[str, str], JoinColumn]:
+def _by_name(tables: Mapping[str, Sequence[JoinColumn]]) -> dict[tuple[str, str], JoinColumn]:
     return {(one.table_id, one.name): one for columns in tables.values() for one in columns}
 
 

@@ -6,12 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
-from pneuma_assets.core.errors import (
-    AccessRefusedError,
-    PneumaError,
-    SourceError,
-    TableReadError,
-)
+from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import WorkItem

@@ -8,14 +8,7 @@ from sqlalchemy import func, select
 
 from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.key_values import get, put
-from pneuma_assets.core.store.schema import (
-    corrections,
-    delete_by,
-    pages,
-    problems,
-    tables,
-    upsert,
-)
+from pneuma_assets.core.store.schema import corrections, delete_by, pages, problems, tables, upsert
 from pneuma_assets.core.tables import content_hash
 
 _NAME = "deployment"
@@ -24,13 +17,7 @@ _HISTORY = "history"
 
 @dataclass(frozen=True, slots=True)
 class PublishedPage:
-    """What Dagster was last told of a table.
-
-    Attributes:
-        table_id: The table.
-        updated_at: When its data was written last, in seconds since 1970.
-        problem: What was wrong with it; None if nothing was.
-    """
+    """What Dagster was last told of a table: when it was written, and what was wrong with it."""
 
     table_id: str
     updated_at: float | None = None
@@ -44,10 +31,7 @@ class OwnedAssetKeys(StorePart):
     """
 
     def deployment(self) -> str:
-        """Return what names this deployment in the events it logs; made once, kept for ever.
-
-        Every page's row has it, too: with another name, all pages would be somebody else's.
-        """
+        """Return what names this deployment in the events it logs; made once, kept for ever."""
         with self._db.write() as connection:
             kept = get(self._db, _NAME)
             if kept is None:
@@ -91,12 +75,7 @@ class OwnedAssetKeys(StorePart):
         return content_hash(*(repr([tuple(row) for row in self._db.read(one)]) for one in asked))
 
     def record(self, mark: str, told: Mapping[str, PublishedPage]) -> None:
-        """Record keys before their first event, so that a kill in between disowns nothing.
-
-        Args:
-            mark: What `deployment` returned.
-            told: What Dagster is told under each key, now or before.
-        """
+        """Record keys of a `deployment` before their first event: a kill then disowns nothing."""
         rows = [{"asset_key": key, "mark": mark, **asdict(page)} for key, page in told.items()]
         with self._db.write() as connection:
             upsert(connection, pages, rows)

@@ -1,14 +1,12 @@
 """What of the store is needed to define the tables in Dagster, kept where it can be read alone.
 
-Definitions are loaded by web servers, daemons and every step's process, while runs write the store,
-or on a machine that has no right to write. So what they need is kept apart from it, written by runs
-as one act: in a file beside a state file, in a table of a server. Reading it opens nothing for
-writing, and never fails: what cannot be read is an empty manifest that says why.
+Definitions are loaded by many processes, also by some that may not write. So what they need is kept
+apart, written by runs as one act: in a file beside a state file, in a table of a server. Reading it
+never fails: what cannot be read is an empty manifest that says why.
 
-It is in two parts, because definitions do not need the columns of 10,000 tables: the tables' pages
+It has two parts, because definitions do not need the columns of 10,000 tables: the tables' pages
 (`Manifest`), and what others may show of them (`DescribedTables`). A part is a line that names what
-it was made of, then the part, compressed. Whoever reads it may be another version of the program,
-and the bytes may be damaged: everything is bounded and checked before it is believed.
+it was made of, then the part, compressed. It may be another version's or damaged, and is bounded.
 """
 
 import zlib
@@ -81,13 +79,7 @@ class TablePage:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The tables that have a page.
-
-    Attributes:
-        tables: In the order of their ids; those of sources that are hidden are not among them.
-        trouble: Why nothing could be read and what to do; None where all is well, also before the
-            first run.
-    """
+    """The tables that have a page, by id; `trouble`: why nothing could be read and what to do."""
 
     tables: Sequence[TablePage] = ()
     trouble: str | None = None
@@ -97,8 +89,7 @@ class Manifest:
 class DescribedTable:
     """A table as others may know it, what is said of its columns, and their types, by name.
 
-    `said` is what people said of the table itself; None where nobody did. Tables of which nothing
-    at all is said are kept, too: a name counts as theirs.
+    `said` is what people said of the table itself. Tables of which nothing is said count, too.
     """
 
     table_id: str
@@ -107,11 +98,6 @@ class DescribedTable:
     columns: Mapping[str, Description] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     said: Description | None = None
-
-    @property
-    def is_described(self) -> bool:
-        """Whether anything is said of it or of its columns."""
-        return bool(self.columns or self.said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +115,7 @@ _Read = TypeVar("_Read")
 
 
 def read_manifest(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Manifest:
-    """Return the tables that have a page, as the last run left them; never raises.
-
-    Which sources are hidden, and the owners that the deployment file names, are those of now.
-    """
+    """Return the tables that have a page, as the last run left them; never raises."""
     found, trouble = _read(loaded, environ, PAGES, _PAGES.validate_json)
     whose = {
         source.name: tuple(dict.fromkeys((*loaded.deployment.dagster.owners, *source.owners)))
@@ -148,10 +131,7 @@ def read_manifest(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Manif
 
 
 def read_described(loaded: LoadedDeployment, environ: Mapping[str, str]) -> DescribedTables:
-    """Return what is said of all tables and their columns, as the last run left it; never raises.
-
-    Those of hidden sources are among them: others may have the pages of these.
-    """
+    """Return what is said of all tables, also of hidden sources, by the last run; never raises."""
     found, trouble = _read(loaded, environ, COLUMNS, _DESCRIBED.validate_json)
     named = {source.name for source in loaded.deployment.sources}
     kept = {one.table_id: one for one in found or () if source_of(one.table_id) in named}
@@ -169,21 +149,14 @@ def write_described(place: Place, described: Sequence[DescribedTable], made_of: 
 
 
 def made_of(place: Place) -> str | None:
-    """Return what both parts of a manifest were made of; None if that is not the same.
-
-    Raises:
-        StateError: They cannot be read.
-    """
+    """Return what both parts were made of; None if that is not the same; raises `StateError`."""
     begins = (place.read(name, MAX_LINE) or b"" for name in (PAGES, COLUMNS))
     made = {begin.partition(b"\n")[0] for begin in begins}
     return made.pop().decode(errors="replace") if len(made) == 1 else None
 
 
 def _read(
-    loaded: LoadedDeployment,
-    environ: Mapping[str, str],
-    part: str,
-    parse: Callable[[bytes], _Read],
+    loaded: LoadedDeployment, environ: Mapping[str, str], part: str, parse: Callable[[bytes], _Read]
 ) -> tuple[_Read | None, str | None]:
     """Return one part, and what hindered."""
     try:

@@ -76,11 +76,6 @@ def read_part(
 ) -> tuple[bytes | None, bool]:
     """Return one part of a deployment's manifest, and whether there is a state; writes nothing.
 
-    Args:
-        loaded: The deployment.
-        environ: Holds the password of a server.
-        name: The part's name.
-
     Raises:
         ConfigError: The password's variable is not set.
         StateError: It cannot be read.

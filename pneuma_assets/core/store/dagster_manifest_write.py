@@ -60,18 +60,9 @@ JOIN_NAME_CHARS = 100
 
 
 def keep_manifest(store: Store, deployment: Deployment, *, forced: bool = False) -> bool:
-    """Write the manifest if the store or the deployment says something else; tells whether it was.
+    """Write the manifest if store or deployment changed, or it is `forced`; tells whether it was.
 
-    Done whenever a run or a tick has opened the store, so that it comes into being also where
-    nothing waits to be indexed. What that costs is a few short queries.
-
-    Args:
-        store: What the tables are read from.
-        deployment: Names the sources, and whose tables these are.
-        forced: Do not ask whether anything changed.
-
-    Raises:
-        StateError: It cannot be written, or the store not be read.
+    Raises `StateError`.
     """
     now = _made_of(store, deployment)
     if not forced and made_of(store.manifests) == now:
@@ -120,9 +111,7 @@ def problems_by_table(problems: Iterable[Problem]) -> dict[str, str]:
 
 
 def described(
-    store: Store,
-    addresses: Mapping[str, TableAddress],
-    words: Mapping[str, Description],
+    store: Store, addresses: Mapping[str, TableAddress], words: Mapping[str, Description]
 ) -> Iterator[DescribedTable]:
     """Yield what others may know of tables: those of `addresses`, of which people say `words`."""
     said_of_columns = store.narrations.of_all()
@@ -160,15 +149,7 @@ def pages_of(
     addresses: Mapping[str, TableAddress],
     said: Mapping[str, Description],
 ) -> list[TablePage]:
-    """Return what the pages of tables show, of those that have one.
-
-    Args:
-        store: What else of them is read from.
-        key_prefix: What the keys of this deployment's tables begin with.
-        records: The tables.
-        addresses: What others know them by, by id.
-        said: What people say of them, by id.
-    """
+    """Return what tables' pages show, where they have one, by addresses and people's words."""
     keys = {i: key for key, i in store.asset_keys.keys().items() if key == f"{key_prefix}/{i}"}
     paged = [record for record in records if record.table_id in keys]
     unsaid = store.tables.profiles(r.table_id for r in paged if r.table_id not in said)

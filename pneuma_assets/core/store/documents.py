@@ -181,9 +181,7 @@ def _beginning(text: ColumnElement[str]) -> ColumnElement[str]:
 
 
 def replace_documents(
-    connection: Connection,
-    kind: DocumentKind,
-    replaced: Sequence[tuple[str, Sequence[Document]]],
+    connection: Connection, kind: DocumentKind, replaced: Sequence[tuple[str, Sequence[Document]]]
 ) -> None:
     """Make the documents of one kind of tables exactly these, inside an open transaction."""
     delete_by(connection, _d.table_id, [i for i, _ in replaced], _d.kind == str(kind))

@@ -1,12 +1,11 @@
 """Which table is built from which, by who says so: an origin, whose edges change as one act.
 
-Origins are tables (`table:lake/main/orders`, whose query and keys say it), files of dbt or of
-OpenLineage events, and other teams' definitions. Each is kept with a digest of all that its edges
-were made of, so that it is looked at again only where that is another.
+Origins are tables (`table:lake/main/orders`, by query and keys), files of dbt or OpenLineage, and
+other teams' definitions, each with a digest of all that its edges were made of.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -41,10 +40,7 @@ _EDGES = select(edges).order_by(edges.c.downstream, edges.c.upstream, edges.c.ki
 
 
 class Declared(NamedTuple):
-    """What lineage is made of, of one table, as the store keeps it.
-
-    `columns`, `relations` and `readers` are as `tables` reads them.
-    """
+    """What lineage is made of, of one table, as the store keeps it."""
 
     table_id: str
     source: str
@@ -109,11 +105,7 @@ class Edges(StorePart):
         return found
 
     def replace(self, said: Iterable[Origin], gone: Iterable[str] = ()) -> Touched:
-        """Make what these origins say exactly this, and forget what others said, as one act.
-
-        Returns:
-            The tables of which anything may be another now.
-        """
+        """Make what these origins say exactly this, and forget what others said, as one act."""
         said = list(said)
         names = [*(one.name for one in said), *gone]
         with self._db.write() as connection:
@@ -132,7 +124,15 @@ class Edges(StorePart):
             joined = ({"origin": o.name, **join_key(edge.on)} for o in said for edge in o.joins)
             fitting = [row for row in joined if self._db.fits("".join(row.values()))]
             upsert(connection, view_joins, fitting)
-            insert_rows(connection, told, [row for one in said for row in _told_rows(one)])
+            rows = [
+                {
+                    **{"origin": one.name, "table_id": table_id, "text": text},
+                    "fields": json.dumps(asdict(one.fields.get(table_id, TableFields()))),
+                }
+                for one in said
+                for table_id, text in one.told.items()
+            ]
+            insert_rows(connection, told, rows)
             changed = texts_before ^ self._texts(names)
             described ^= self._columns(names)
             return Touched(
@@ -159,11 +159,7 @@ class Edges(StorePart):
         }
 
     def fields(self, table_ids: Iterable[str] | None = None) -> dict[str, dict[str, TableFields]]:
-        """Return what origins say in fields, by table id and origin, in the order of origins.
-
-        Args:
-            table_ids: Of these tables alone; None: of all.
-        """
+        """Return what origins say of tables (None: all) in fields, by table id and origin."""
         asked = select(told.c.table_id, told.c.origin, told.c.fields).order_by(told.c.origin)
         found: dict[str, dict[str, TableFields]] = {}
         for row in self._db.read_by(asked, told.c.table_id, table_ids):
@@ -243,12 +239,6 @@ def _edge_row(origin: str, edge: Edge) -> dict[str, str]:
         "kind": str(edge.kind),
         "columns": json.dumps(edge.columns, ensure_ascii=False, separators=(",", ":")),
     }
-
-
-def _told_rows(one: Origin) -> Iterator[dict[str, str]]:
-    for table_id, text in one.told.items():
-        fields = json.dumps(asdict(one.fields.get(table_id, TableFields())))
-        yield {"origin": one.name, "table_id": table_id, "text": text, "fields": fields}
 
 
 def _edge_of(row: Row[Any]) -> Edge:

@@ -64,11 +64,7 @@ class Embeddings(Closing):
         }
 
     def keep(
-        self,
-        encoder: str,
-        tables: Sequence[tuple[str, list[EmbeddedBlock]]],
-        *,
-        more: bool = False,
+        self, encoder: str, tables: Sequence[tuple[str, list[EmbeddedBlock]]], *, more: bool = False
     ) -> None:
         """Keep the embeddings of what these tables say now (`more`: besides), and that they say it.
 

@@ -84,7 +84,8 @@ class Joins(StorePart):
         found: dict[On, JoinEdge] = {}
         for edge in chain(self._told(wanted), self._confirmed(wanted, said)):
             _add(found, edge)
-        for edge in self._of_views(wanted):
+        sides = view_joins.c.table_id, view_joins.c.other
+        for edge in map(_of_view, self._rows_of(select(view_joins), sides, wanted)):
             # A query says what is equal; which of the two refers, the others may know better.
             turned = edge.turned()
             _add(found, turned if turned.on in found and edge.on not in found else edge)
@@ -124,10 +125,6 @@ class Joins(StorePart):
         keys = select(edges).where(edges.c.kind == str(EdgeKind.FOREIGN_KEY))
         declared = self._rows_of(keys, (edges.c.upstream, edges.c.downstream), table_ids)
         yield from (edge for edge in map(_declared, declared) if edge is not None)
-
-    def _of_views(self, table_ids: Collection[str]) -> Iterator[JoinEdge]:
-        sides = view_joins.c.table_id, view_joins.c.other
-        yield from map(_of_view, self._rows_of(select(view_joins), sides, table_ids))
 
     def _rows_of(
         self, statement: Select[Any], sides: Iterable[SqlColumn[Any]], table_ids: Collection[str]

@@ -15,7 +15,7 @@ _COLUMNS = [column.name for column in access_keys.c]
 
 @dataclass(frozen=True, slots=True)
 class AccessKey:
-    """A key, and what it lets its holder do.
+    """A key, and what it lets its holder do; times are in seconds since 1970, None: never.
 
     Attributes:
         key_id: Names it in public; the first part of the key.
@@ -24,10 +24,7 @@ class AccessKey:
         readers: The names under which tables let them in.
         may_edit: Whether they may correct, confirm and add documents.
         is_operator: Whether they see all tables, and what operators see.
-        created_at: In seconds since 1970, as are the others.
-        expires_at: None: never.
-        revoked_at: None: it was not.
-        used_at: When it was last used, to about a minute; None: never.
+        used_at: To about a minute.
     """
 
     key_id: str

@@ -16,16 +16,7 @@ MOST = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What somebody knows.
-
-    Attributes:
-        knowledge_id: Names it.
-        text: What they said.
-        tables: Ids of the tables it speaks of: only who may see all of these sees it.
-        author: Who said it.
-        said_at: When it was said or last corrected, in seconds since 1970.
-        conversation_id: In which conversation.
-    """
+    """What somebody said, and when last; only who may see all its `tables` (ids) sees it."""
 
     knowledge_id: str
     text: str
@@ -58,11 +49,7 @@ class KnowledgeStore(StorePart):
         conversation_id: str,
         knowledge_id: str | None = None,
     ) -> str:
-        """Keep a statement, in the place of that of this id; returns its id.
-
-        Raises:
-            StateError: There are too many.
-        """
+        """Keep a statement, in the place of that of an id; returns its id; raises `StateError`."""
         with self._db.write() as connection:
             count = connection.execute(select(func.count()).select_from(knowledge)).scalar() or 0
             if knowledge_id is None and count >= MOST:

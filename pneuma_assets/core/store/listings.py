@@ -22,14 +22,7 @@ from pneuma_assets.core.store.removals import (
     report_pending_removals,
 )
 from pneuma_assets.core.store.renaming import move_tables
-from pneuma_assets.core.store.schema import (
-    insert_new,
-    listings,
-    notices,
-    problems,
-    tables,
-    upsert,
-)
+from pneuma_assets.core.store.schema import insert_new, listings, notices, problems, tables, upsert
 from pneuma_assets.core.store.tables import (
     PENDING,
     THERE,

@@ -56,10 +56,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class PostgreSQL:
-    """Where a state is on a server: an address without a password, and the schema it is in.
-
-    A schema's name is of lower-case letters, digits and underscores (`StateConfig`).
-    """
+    """Where a state is on a server: an address without a password, and the schema it is in."""
 
     url: URL
     schema: str = "pneuma"
@@ -69,8 +66,7 @@ class PostgreSQL:
 class PostgreSQLDatabase(Database):
     """Whoever writes holds one advisory lock of the schema, so that writers take turns.
 
-    A server that does not answer is told at once on opening: the address may be wrong. Later on it
-    is one that restarts, and what has not begun yet waits for it.
+    A server that does not answer is told at once on opening, and waited for later on.
     """
 
     clock = func.date_part("epoch", func.clock_timestamp())
@@ -79,10 +75,7 @@ class PostgreSQLDatabase(Database):
     def __init__(self, at: PostgreSQL, *, reads_within_s: float | None = None) -> None:
         """Connect, and make the tables where there are none; raises `StateError`.
 
-        Args:
-            at: The server.
-            reads_within_s: For one who only reads and makes nothing: how long the server, and then
-                a lock, is waited for. None: it may write, too.
+        Who only reads and makes nothing waits `reads_within_s` for the server, and for a lock.
         """
         super().__init__(f"The state at {at.url.set(query={}).render_as_string()}")
         self._at = at
@@ -166,11 +159,7 @@ class PostgreSQLDatabase(Database):
 
 
 def server_of(config: StateConfig, environ: Mapping[str, str]) -> PostgreSQL | None:
-    """Return where the state's server is; None for a state that is on none.
-
-    Raises:
-        ConfigError: The password's variable is not set.
-    """
+    """Return where the state's server is, if any; raises `ConfigError` without its password."""
     if config.url is None:
         return None
     password = None
@@ -182,11 +171,7 @@ def server_of(config: StateConfig, environ: Mapping[str, str]) -> PostgreSQL | N
 
 
 def is_made(at: PostgreSQL) -> bool:
-    """Tell whether there is a state; creates nothing.
-
-    Raises:
-        StateError: The server cannot be asked.
-    """
+    """Tell whether there is a state; creates nothing; raises `StateError`."""
     with PostgreSQLDatabase(at, reads_within_s=BUSY_TIMEOUT_S) as database:
         return database.is_made()
 

@@ -18,7 +18,6 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Row,
     and_,
     bindparam,
@@ -447,7 +446,8 @@ class Queue:
                 indexed_row_count=tables.c.row_count,
                 indexed_at=self._db.clock,
             )
-            _solve(connection, mine)
+            hindered = problems.c.stage.not_in(_STILL_TRUE)
+            delete_by(connection, problems.c.subject, sorted(mine), hindered)
             delete_of_tables(connection, mine, schema.staged_blocks, schema.evidence)
             lost = sorted(rows.keys() - mine)
             update_rows(connection, lost, THERE, **_FROM_START)
@@ -456,11 +456,6 @@ class Queue:
 
 _UNCHANGED = tables.c.version == tables.c.claimed_version
 """Of a table that is as it was when it was claimed."""
-
-
-def _solve(connection: Connection, table_ids: Iterable[str]) -> None:
-    hindered = problems.c.stage.not_in(_STILL_TRUE)
-    delete_by(connection, problems.c.subject, sorted(table_ids), hindered)
 
 
 def _item_of(row: Row[Any]) -> WorkItem:

@@ -1,9 +1,8 @@
 """Tables that leave: whether a listing is to be believed, and what is forgotten then.
 
-An empty mount point lists as a folder without tables, a schema without its grant as none: both are
-listings that succeed. So most of a source's tables are not believed to be gone at once: they are
-held, which means that they stay searchable as they were indexed, and that nobody reads them, until
-they are listed again or a person says that they were meant to go.
+An empty mount point lists as a folder without tables, a schema without its grant as none. So most
+of a source's tables are not believed to be gone at once: they are held, searchable as they were and
+read by nobody, until they are listed again or a person lets them go.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -48,12 +47,7 @@ _UNREAD: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class RemovalRule:
-    """How much of a source may be gone at once before that is taken for an accident.
-
-    Attributes:
-        share: Of the tables that a listing could see; 1 holds none.
-        least: So many tables it takes at least.
-    """
+    """Which share of the tables that a listing could see, and at least how many, are held."""
 
     share: float = 0.5
     least: int = 10
@@ -74,8 +68,7 @@ CAREFUL = RemovalRule()
 def held_among(absent: Mapping[str, Any], seen: int, rule: RemovalRule | None) -> set[str]:
     """Return which of the absent tables of a listing, which should have `seen` so many, are held.
 
-    Those that were held before count among the absent, so that tables cannot leave piecemeal, and
-    stay held however few are left of them. Without a `rule` a person lets all of them go.
+    Those held before count among them and stay so. Without a `rule` a person lets all of them go.
     """
     if rule is None:
         return set()
@@ -141,10 +134,7 @@ class Removals(StorePart):
         return ids_where(self._db, tables.c.state == "failed", tables.c.indexed_at.is_(None))
 
     def retract(self, table_id: str) -> None:
-        """Forget what was read of a table that may not be read any more; the index loses it, too.
-
-        `retracted` names it until then.
-        """
+        """Forget what was read of a table that may not be read any more; `retracted` names it."""
         with self._db.write() as connection:
             update_rows(connection, [table_id], **_UNREAD)
             delete_of_tables(connection, [table_id], schema.row_counts, *OF_TABLE)
@@ -152,8 +142,7 @@ class Removals(StorePart):
     def forget(self, table_ids: Sequence[str]) -> None:
         """Remove every trace of tables that are gone, once the index holds nothing of them.
 
-        One that came back meanwhile stays. So does, for a while, what is known of one that may be
-        among the new ones of its source, which is found out when those are read.
+        What is known of one that may be among the unread new ones of its source stays for a while.
         """
         gone = and_(tables.c.state == "gone", FREE)
         leaving = select(tables.c.table_id).where(gone, ~remembered(self._db.clock))

@@ -12,13 +12,7 @@ from pneuma_assets.core.store.user_edits_journal import FILE_NAME, aside, replay
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What has taken the place of a damaged state file.
-
-    Attributes:
-        from_backup: Whether it is the backup; False: there was none, so it is a new one.
-        said: How many things people said are in it.
-        kept: Where the damaged file is; None: there was none.
-    """
+    """Whether a backup replaced a damaged file, how much people said, where the damaged one is."""
 
     from_backup: bool
     said: int
@@ -28,8 +22,7 @@ class Restored:
 def restore(path: Path) -> Restored | None:
     """Put a sound state file in the place of a damaged or missing one; None if it is whole.
 
-    What people said since the backup is taken from `said.jsonl`. Killed at any moment, it leaves
-    the damaged file or the sound one, and is done again.
+    What people said since the backup is taken from `said.jsonl`. It may be killed at any moment.
 
     Raises:
         StateError: There is neither a file nor a backup, or nothing can be written.

@@ -70,7 +70,9 @@ class Runs(StorePart):
             "pid": os.getpid(),
             "born_at": born_at(),
         }
-        self._end_dead()
+        dead = [row.process for row in self._leases() if not _lives(row)]
+        with self._db.write() as connection:  # nobody else ends them
+            delete_by(connection, leases.c.process, dead)
         self._take(lease)
         ended = threading.Event()
         heart = threading.Thread(
@@ -114,12 +116,6 @@ class Runs(StorePart):
     def living(self) -> set[str]:
         """Return the runs that some process, this one included, works on."""
         return {row.run_id for row in self._leases() if _lives(row)}
-
-    def _end_dead(self) -> None:
-        """Forget the leases of dead processes; one that was only silent takes its own again."""
-        dead = [row.process for row in self._leases() if not _lives(row)]
-        with self._db.write() as connection:
-            delete_by(connection, leases.c.process, dead)
 
     def _leases(self) -> Sequence[Row[Any]]:
         in_force = (leases.c.expires_at > self._db.clock).label("in_force")

@@ -12,13 +12,7 @@ from pneuma_assets.core.answer_feedback import FailedQuestion, SavedAnswer, word
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import Database, StorePart
 from pneuma_assets.core.store.embeddings import Embeddings
-from pneuma_assets.core.store.schema import (
-    answers,
-    delete_by,
-    failed_questions,
-    storable,
-    upsert,
-)
+from pneuma_assets.core.store.schema import answers, delete_by, failed_questions, storable, upsert
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector, content_hash
 
 MOST_ANSWERS = 5_000

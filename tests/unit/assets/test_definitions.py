@@ -274,7 +274,7 @@ def test_what_others_say_has_its_own_fields_and_their_asset_is_upstream(lake):
     assert spec.kinds == {"dbt"}
     assert [dep.asset_key for dep in spec.deps] == [dg.AssetKey(["ingest", "orders_table"])]
     assert spec.metadata["said by others"].value.split("\n\n") == [
-        *("Owners: not an owner", "Tags: no tag!", "Checked of gross: not null"),
+        *("Owners: not an owner", "Tags: no tag!", "Checked of gross: not null")
     ]
     upstream = dg.AssetSpec("theirs", deps=[spec.key], metadata={"dagster/table_name": "a"})
     assert [one.asset for one in said_by([upstream], [spec.key])] == [""]

@@ -24,8 +24,5 @@ def test_the_log_is_not_folded_at_every_event(tmp_path):
 
 
 def test_an_instance_without_files_is_left_alone():
-    with (
-        dg.DagsterInstance.ephemeral() as instance,
-        event_log_open(instance, "run") as held,
-    ):
+    with dg.DagsterInstance.ephemeral() as instance, event_log_open(instance, "run") as held:
         assert held == []

@@ -327,10 +327,9 @@ FRAGMENTS += ["*a", "<<: ", "!!set ", "1", ".nan", "'", "k: 3", "name: ", "? ", 
         st.text(alphabet=string.printable + "é\x85\u2028\ud800", max_size=80).map(
             lambda t: t.encode("utf-8", "surrogatepass")
         ),
-        st.lists(
-            st.sampled_from(FRAGMENTS),
-            max_size=25,
-        ).map(lambda parts: "".join(parts).encode()),
+        st.lists(st.sampled_from(FRAGMENTS), max_size=25).map(
+            lambda parts: "".join(parts).encode()
+        ),
     )
 )
 def test_any_bytes_load_or_raise_a_config_error(tmp_path_factory, content):

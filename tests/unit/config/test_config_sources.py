@@ -197,10 +197,7 @@ def test_an_installed_package_takes_no_type_of_ours(tmp_path, install):
         ("import their_missing", "(their_kind:Config: ModuleNotFoundError: No module named 'their"),
         ("Config = print", "is not a kind of source"),
         ("raise RuntimeError('two\\nlines')", "(their_kind:Config: RuntimeError: two lines)"),
-        (
-            THEIRS.replace('"theirs"', '"others"'),
-            "whose their_kind:Config is source type 'others'",
-        ),
+        (THEIRS.replace('"theirs"', '"others"'), "whose their_kind:Config is source type 'others'"),
     ],
 )
 def test_a_broken_package_is_a_line_of_the_file(tmp_path, install, text, cause):

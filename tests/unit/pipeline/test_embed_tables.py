@@ -204,8 +204,7 @@ def test_a_renamed_table_is_not_embedded_again(lake):
     lake.show("new")
     lake.claim("second")
     lake.store.documents.replace(
-        DocumentKind.ROWS,
-        [("lake/new", [Document("lake/new", DocumentKind.ROWS, "lake/old")])],
+        DocumentKind.ROWS, [("lake/new", [Document("lake/new", DocumentKind.ROWS, "lake/old")])]
     )
     lake.embed("second")
     lake.finish("second")

@@ -87,10 +87,7 @@ def test_a_model_of_dbt_says_what_joins_too(lake):
         name: {"resource_type": "model", "name": name, "schema": "main", "database": "w"}
         for name in ("orders", "people", "report")
     }
-    nodes["report"] |= {
-        "compiled_code": BOUGHT,
-        "depends_on": {"nodes": ["orders", "people"]},
-    }
+    nodes["report"] |= {"compiled_code": BOUGHT, "depends_on": {"nodes": ["orders", "people"]}}
     target = lake.folder / "target"
     target.mkdir()
     said = MANIFEST | {"nodes": nodes}

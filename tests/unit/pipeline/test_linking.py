@@ -296,9 +296,7 @@ def test_several_assets_that_are_one_table_all_have_their_say(lake):
     assert (kept.assets, kept.owners) == (("ingest/orders", "check/orders"), ("team:a", "team:b"))
     assert lake.store.documents.of_tables(["w/main/orders"])["w/main/orders"][
         0
-    ].text.splitlines() == [
-        *("Both.", "Owners: team:a, team:b", "id: First."),
-    ]
+    ].text.splitlines() == [*("Both.", "Owners: team:a, team:b", "id: First.")]
 
 
 def test_what_is_said_of_several_tables_lets_each_be_described_anew(lake):
