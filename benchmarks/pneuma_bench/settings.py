@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.config.query import QueryOptions, Weights
+from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.config.yaml_file import read_yaml
 from pneuma_assets.core.errors import BenchmarkError
@@ -229,8 +229,11 @@ class Spec(BaseModel):
 MOST_CELLS = 1_000
 
 
-def read_spec(path: Path) -> Spec:
-    """Read a specification.
+PAPER = Path(__file__).with_name("paper.yaml")
+
+
+def read_spec(path: Path = PAPER) -> Spec:
+    """Read a specification; that of what Pneuma varies, where none is named.
 
     Raises:
         ConfigError: It is no YAML of keys and values.
@@ -242,23 +245,3 @@ def read_spec(path: Path) -> Spec:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise BenchmarkError(f"{path}: {where}: {first['msg']}") from error
-
-
-def usual_spec() -> Spec:
-    """Return what Pneuma varies, as far as it takes no language model, and each weight set to 0.
-
-    Section 7.3.1 compares kinds of documents, 7.3.2 one side of the search with both, and 7.4.1 to
-    7.4.3 vary alpha, k and n. How many rows are drawn is varied, too.
-    """
-    kinds = ("schema", "rows", "context", "names", "values")
-    weights = {f"query.weights.{name}": [0] for name in Weights.model_fields}
-    return Spec(
-        vary={
-            "without": [[kind] for kind in kinds],
-            **weights,
-            "alpha": [0, 0.3, 0.7, 1],
-            "n": [1, 10],
-            "k": [20, 50],
-            "sampling.rows": [1, 10],
-        }
-    )

@@ -9,11 +9,13 @@ import pytest
 from benchmarks.tests.support.documented_tables import documented_set
 from pneuma_bench.generator.annotating import copies_of
 from pneuma_bench.generator.context import context_questions, draw_evenly
-from pneuma_bench.generator.context_wording import is_citation, leans, requested
 from pneuma_bench.generator.contexts import (
     Context,
     extracted_context,
+    is_citation,
     is_closed,
+    leans,
+    requested,
     why_no_context,
     why_no_question,
 )

@@ -89,7 +89,7 @@ def test_a_deployment_is_asked(files):
     shown = called(*given, "--of", "tables,groups")
     assert shown.exit_code == 0, shown.output
     lines_shown = [line.split() for line in shown.stdout.splitlines()]
-    assert {("k", "20"), ("tau", "0.5"), ("all", "2")} <= {tuple(one[:2]) for one in lines_shown}
+    assert {("k", "20"), ("tau", "0.500"), ("all", "2")} <= {tuple(one[:2]) for one in lines_shown}
     figures = json.loads(called(*given, "--of", "tables", "--of", "groups", "--json").stdout)
     assert figures["tables"][0]["recall"] == 0.75  # one of one, and one of two
     assert figures["groups"][0]["hit@10"] == 1.0
@@ -107,9 +107,9 @@ def test_without_a_model_no_question_has_cells(files):
     assert "of questions that tables answer: 1 no rows" in shown.stdout
     (line,) = lines(files / "out/answers.jsonl")
     assert (line["answers"], line["tables"], line["cells"]) == ([], ["shop/customer"], cells)
-    each = json.loads(called(*given, "--each-table", "-k", "1", "--json").stdout)
-    assert each["cells"]["cells"]["F1"] == 0.0
-    assert each["cells"]["usage"] == {"calls": 0.0, "read": 0.0, "written": 0.0}
+    found = json.loads(called(*given, "-k", "1", "--json").stdout)["cells"]
+    assert found["cells"]["F1"] == 0.0
+    assert found["usage"] == {"calls": 0.0, "read": 0.0, "written": 0.0}
 
 
 def test_what_cannot_be_measured_is_told_at_once(files):

@@ -4,10 +4,10 @@ import pytest
 
 from benchmarks.tests.support.fake_desk import FakeDesk, answered, rows_of
 from pneuma_assets.core.answers.results import CellAnswer, Outcome, Usage
-from pneuma_bench.discovery.cells import cell_text, cell_texts
 from pneuma_bench.discovery.measuring import (
     ask_all,
-    asked_of_each_table,
+    cell_text,
+    cell_texts,
     count_cells,
     macro,
     measure_groups,
@@ -166,23 +166,3 @@ def test_cells_tables_outcomes_and_what_they_cost():
     assert found["repaired"] == 1
     assert found["usage"] == pytest.approx({"calls": 7 / 6, "read": 400 / 6, "written": 40 / 6})
     assert 0 <= found["median"] <= 6 * found["seconds"]
-
-
-def test_one_call_a_table():
-    """The peer asks about each table that was found by itself, and takes all that they say."""
-    desk = FakeDesk(
-        found={"q": [("a", 0.9), ("b", 0.5), ("c", 0.1)], "none": []},
-        answers={
-            ("q", "a"): answered("q", usage=(1, 10, 1)),
-            ("q", "b"): answered("q", rows_of("b", ("x",)), usage=(2, 20, 2)),
-            ("q", "c"): CellAnswer("q", Outcome.REFUSED, usage=Usage(3, 30, 3)),
-        },
-    )
-    two, three = (asked_of_each_table(desk, k)("q") for k in (2, 3))
-    assert desk.asked == [("q", 1, None, (one,)) for one in "ababc"]
-    assert [one.tables for one in three.answers] == [("b",)]
-    assert (two.usage, three.usage) == (Usage(3, 30, 3), Usage(6, 60, 6))
-    assert three.outcome is Outcome.ANSWERED
-    assert asked_of_each_table(desk, 1)("q").outcome is Outcome.NOT_WRITTEN
-    nothing = asked_of_each_table(desk, 3)("none")
-    assert (nothing.outcome, nothing.answers, nothing.usage) == (Outcome.REFUSED, (), Usage())

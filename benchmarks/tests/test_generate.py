@@ -1,4 +1,4 @@
-"""`generate` and `read`: the same questions for the same seed, with all tables that answer them."""
+"""`generate`: the same questions for the same seed, with all tables that answer them."""
 
 import json
 
@@ -11,7 +11,6 @@ from pneuma_assets.core.errors import BenchmarkError
 from pneuma_bench.cli.app import app
 from pneuma_bench.generator.content import content_questions
 from pneuma_bench.generator.questions import Spec
-from pneuma_bench.generator.sheet import RIGHT, sheet_of, verdicts
 from pneuma_bench.reading import read_set, read_tables
 
 
@@ -102,55 +101,3 @@ def test_what_cannot_be_made_is_told(towns):
     undocumented = generate(towns, "a", "--content", "0", "--context", "3")
     assert (undocumented.exit_code, "of the documents of 5" in undocumented.stderr) == (1, True)
     assert not (towns.parent / "a").exists()
-
-
-HOSTILE = f"x`\n{RIGHT} y\n\x1b[2J"
-
-
-def made(number):
-    return [
-        {"id": f"content-{at:04}", "question": f"Question {at} {HOSTILE}", "tables": ["t"] * 12,
-         "made": {"sql": f"SELECT '{HOSTILE}'"}}
-        for at in range(number)
-    ]  # fmt: skip
-
-
-def test_a_sheet_has_a_line_a_question_whatever_cells_hold():
-    sheet = sheet_of(made(9), 4, seed=1)
-    lines = [line for line in sheet.splitlines() if line.startswith(RIGHT)]
-    assert lines == [f"{RIGHT} "] * 4
-    assert "\x1b" not in sheet
-    assert "and 2 more" in sheet
-    assert sheet == sheet_of(made(9), 4, seed=1) != sheet_of(made(9), 4, seed=3)
-
-
-def test_verdicts_are_counted_and_empty_lines_are_not(tmp_path):
-    lines = "".join(json.dumps(one) + "\n" for one in made(5))
-    (tmp_path / "t.queries.jsonl").write_text(lines)
-    sheet = CliRunner().invoke(app, ["read", str(tmp_path), "--sample", "5"]).stdout
-    for one in ("y", "Yes", "n", "partly", ""):
-        sheet = sheet.replace(f"{RIGHT} \n", f"{RIGHT} {one}\n", 1)
-    counted = {one.verdict: one[1:] for one in verdicts(sheet)}
-    assert counted == {
-        "y": pytest.approx((2, 0.5, 0.1500, 0.8500), abs=1e-4),
-        "partly": pytest.approx((1, 0.25, 0.0456, 0.6994), abs=1e-4),
-        "n": pytest.approx((1, 0.25, 0.0456, 0.6994), abs=1e-4),
-    }
-    (tmp_path / "s.md").write_text(sheet)
-    shown = CliRunner().invoke(app, ["read", str(tmp_path), "--ratings", str(tmp_path / "s.md")])
-    assert "0.15 to 0.85" in shown.stdout
-
-
-@pytest.mark.parametrize(
-    ("sheet", "said"),
-    [
-        ("# nothing", "no sheet"),
-        (f"{RIGHT}\n", "none of 1"),
-        (f"{RIGHT} maybe\n", "line 1: 'maybe' is no"),
-        (f"# 2\n\n## content-7\n\n{RIGHT} y\n\n## content-9\n\n{RIGHT} maybe\n",
-         "content-9, line 9: 'maybe' is no verdict"),
-    ],
-)  # fmt: skip
-def test_what_is_no_sheet_is_refused(sheet, said):
-    with pytest.raises(BenchmarkError, match=said):
-        verdicts(sheet)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from benchmarks.tests.support.question_model import model_of, write_towns
 from pneuma_assets.core.models.language import registry
 from pneuma_bench.cli.app import app
-from pneuma_bench.generator.asking import Ledger
+from pneuma_bench.files import KeptFile
 from pneuma_bench.generator.content import content_questions
 from pneuma_bench.generator.questions import Spec, write_generated
 from pneuma_bench.generator.rewording import Asker
@@ -27,7 +27,7 @@ def towns(tmp_path):
 
 
 def made(tables, model, ledger, **spec):
-    with Ledger(ledger) as kept:
+    with KeptFile(ledger) as kept:
         return content_questions(read_tables(tables), Spec(**spec), Asker(model, kept))
 
 

@@ -4,13 +4,12 @@ import pytest
 
 from benchmarks.tests.support.bench_sets import small_set
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.query import Weights
 from pneuma_assets.core.errors import BenchmarkError, ConfigError, QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.tables import DocumentKind
 from pneuma_bench.lab import Lab
 from pneuma_bench.measure import measure
-from pneuma_bench.settings import Spec, read_spec, setting_of, usual_spec
+from pneuma_bench.settings import Spec, read_spec, setting_of
 
 BASE = Deployment()
 KINDS = [DocumentKind.ROWS, DocumentKind.SCHEMA]
@@ -150,14 +149,9 @@ def test_too_many_settings_are_refused():
         spec.settings(BASE)
 
 
-def test_the_usual_settings_are_good_ones():
-    settings = usual_spec().settings(BASE)
-    weights = Weights().model_dump()
-    assert weights.keys()
-    for name in weights:
-        changed = settings[f"query.weights.{name}=0"].deployment.query.weights
-        assert changed.model_dump() == weights | {name: 0.0}
-    assert {"default", "alpha=0.3", "without=rows", "n=1", "sampling.rows=1"} <= settings.keys()
+def test_the_papers_settings_are_good_ones():
+    settings = read_spec().settings(BASE)
+    assert {"default", "table 2: both", "figure 16: n 20", "without=rows"} <= settings.keys()
 
 
 def test_no_cell_may_be_called_as_the_base_is():

@@ -70,10 +70,6 @@ def discovery(
     model: Annotated[
         bool | None, typer.Option("--model/--no-model", help="Whether a model writes SQL.")
     ] = None,
-    each_table: Annotated[
-        bool,
-        typer.Option("--each-table", help="Ask for cells of each of the first -k tables alone."),
-    ] = False,
     answers: AnswersOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -98,10 +94,7 @@ def discovery(
     given: list[measuring.Asked] = []
     with showing_progress():
         if "cells" in parts:
-            ask: measuring.Ask = partial(workspace.answer, k=k, model=model)
-            if each_table:
-                ask = measuring.asked_of_each_table(workspace, k or 10, model)
-            given = measuring.ask_all(ask, asked)
+            given = measuring.ask_all(partial(workspace.answer, k=k, model=model), asked)
             figures["cells"] = measuring.count_cells(given)
         if "tables" in parts:
             figures["tables"] = measuring.measure_tables(workspace, asked)
@@ -115,37 +108,33 @@ def discovery(
         write_lines(answers, (one.to_dict() for one in given))
 
 
-_NAMES = ("precision", "recall", "F1")
-
-
 def _print(figures: Mapping[str, Any]) -> None:
     """Print a table for each part that was measured."""
     print_line(f"{figures['questions']:,} questions")
-    if tables := figures.get("tables"):
-        rows = [
-            ["k" if "k" in one else "tau", f"{one.get('k', one.get('tau')):g}",
-             *_numbers(one, ("tables", *_NAMES)), " to ".join(_numbers(one["intervals"]["F1"]))]
-            for one in tables
-        ]  # fmt: skip
-        headings = ["rule", "at", "tables", *_NAMES]
-        print_table([*headings, "F1, 95 %"], rows, numbers=headings[1:])
-    if groups := figures.get("groups"):
-        shown = [name for name in groups[0] if name not in ("needed", "questions", "intervals")]
-        rows = [
-            [str(one["needed"] or "all"), f"{one['questions']:,}", *_numbers(one, shown)]
-            for one in groups
-        ]
-        headings = ["tables needed", "questions", *shown]
-        print_table(headings, rows, numbers=headings[1:])
+    tables = figures.get("tables", ())
+    _print_records([{"rule": "k" if "k" in one else "tau", **one} for one in tables])
+    groups = figures.get("groups", ())
+    _print_records([{**one, "needed": one["needed"] or "all"} for one in groups])
     if found := figures.get("cells"):
         parts = {"cells": "cells", "first": "cells, first answer", "tables": "their tables"}
-        rows = [
-            [what, f"{found[part]['questions']:,}", *_numbers(found[part], _NAMES)]
-            for part, what in parts.items()
-        ]
-        headings = ["answers", "questions", *_NAMES]
-        print_table(headings, rows, numbers=headings[1:])
+        _print_records([{"answers": what, **found[part]} for part, what in parts.items()])
         _print_costs(found)
+
+
+def _print_records(records: Sequence[Mapping[str, Any]]) -> None:
+    """Print records of the same figures; what they are of stands in the first columns."""
+    rows = [
+        [_shown(value) for name, value in one.items() if name != "intervals"] for one in records
+    ]
+    if records:
+        names = ["at" if name == "k" else name for name in records[0] if name != "intervals"]
+        print_table(names, rows, numbers=names[1:])
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}".removesuffix(".000")
+    return "" if value is None else str(value)
 
 
 def _print_costs(found: Mapping[str, Any]) -> None:
@@ -161,8 +150,3 @@ def _print_costs(found: Mapping[str, Any]) -> None:
         f"a question: {usage['calls']:.2f} calls, {usage['read']:,.0f} tokens read, "
         f"{usage['written']:,.0f} written; {found['seconds']:.2f} s (median {found['median']:.2f})"
     )
-
-
-def _numbers(figures: Any, names: Sequence[str] | None = None) -> list[str]:
-    values = figures if names is None else [figures[name] for name in names]
-    return ["" if value is None else f"{value:.3f}" for value in values]

@@ -1,4 +1,4 @@
-"""`pneuma-bench generate` and `read`: questions about tables."""
+"""`pneuma-bench generate`: questions about tables."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -9,42 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pneuma_assets.cli.errors import UsageError
+from pneuma_assets.cli.options import command
 from pneuma_assets.cli.output import print_line, print_table, showing_progress
 from pneuma_assets.core.errors import BenchmarkError, ConfigError
-from pneuma_bench.cli.shared import SeedOption, TablesOption, app, deployed, path
+from pneuma_bench.cli.shared import SeedOption, TablesOption, app, path
 
 if TYPE_CHECKING:
     from pneuma_assets.core.config.load import LoadedDeployment
+    from pneuma_assets.workspace import Workspace
     from pneuma_bench.generator.rewording import Asker
-
-
-@app.command()
-def read(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `generate` wrote.")],
-    sample: Annotated[int, typer.Option(min=1, help="How many questions.")] = 40,
-    seed: SeedOption = 0,
-    ratings: Annotated[
-        Path | None,
-        typer.Option(exists=True, metavar="SHEET.md", help="Count this sheet's verdicts."),
-    ] = None,
-) -> None:
-    """Print a sheet of questions to read, or count the verdicts on one."""
-    from pneuma_assets.core.evaluation.evaluate import json_lines
-    from pneuma_bench.generator.sheet import sheet_of, verdicts
-
-    if ratings is not None:
-        found = verdicts(ratings.read_text(encoding="utf-8-sig"))
-        rows = [
-            [verdict, str(number), f"{share:.2f}", f"{low:.2f} to {high:.2f}"]
-            for verdict, number, share, low, high in found
-        ]
-        print_table(["right", "number", "share", "95 %"], rows, numbers=["number", "share"])
-        return
-    files = sorted(folder.glob("*.queries.jsonl"))
-    if not files:
-        raise UsageError(f"{folder} has no .queries.jsonl; `pneuma-bench generate --out` writes it")
-    made = [record for file in files for _, record in json_lines(file)]
-    typer.echo(sheet_of(made, sample, seed), nl=False)
 
 
 _REASONS = 3
@@ -52,9 +25,9 @@ _REASONS = 3
 
 
 @app.command()
-@deployed
+@command
 def generate(
-    loaded: "LoadedDeployment",
+    workspace: "Workspace",
     tables: TablesOption,
     out: Annotated[Path, path("DIR", "The folder to write to.")],
     questions: Annotated[
@@ -105,12 +78,12 @@ def generate(
         dataset = read_tables(tables)
         if questions:
             ledger = out / f"{dataset.name}.answers.sqlite"
-            with _asking(loaded, ledger, asked=not no_model) as asker:
+            with _asking(workspace.loaded, ledger, asked=not no_model) as asker:
                 in_words = asker is not None if described is None else described
                 spec = Spec(questions, seed, answers, in_words)
                 parts.append(content_questions(dataset, spec, asker))
         if about:
-            encoder = open_encoder(loaded.deployment.encoder)
+            encoder = open_encoder(workspace.loaded.deployment.encoder)
             parts.append(context_questions(dataset, Spec(about, seed, answers), encoder))
         generated = together(*parts)
         paths = write_generated(out, dataset.name, generated)
@@ -137,11 +110,11 @@ def _asking(loaded: "LoadedDeployment", ledger: Path, *, asked: bool) -> Iterato
         )
     from pneuma_assets.core.models.language.registry import open_language_model
     from pneuma_assets.core.service.state import models_folder
-    from pneuma_bench.generator.asking import Ledger
+    from pneuma_bench.files import KeptFile
     from pneuma_bench.generator.rewording import Asker
 
     with (
-        Ledger(ledger) as kept,
+        KeptFile(ledger) as kept,
         closing(open_language_model(config, models_folder(loaded), os.environ)) as model,
     ):
         yield Asker(model, kept)

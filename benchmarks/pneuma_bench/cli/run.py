@@ -10,7 +10,7 @@ import typer
 
 from pneuma_assets.cli.bench import print_figures
 from pneuma_assets.cli.errors import UsageError
-from pneuma_assets.cli.options import JsonOption, given_path
+from pneuma_assets.cli.options import JsonOption, command, given_path
 from pneuma_assets.cli.output import print_json, print_line, print_table, showing_progress
 from pneuma_bench.cli.shared import (
     AnswersOption,
@@ -23,7 +23,6 @@ from pneuma_bench.cli.shared import (
     SetOption,
     TablesOption,
     app,
-    deployed,
     listed,
     names,
     narrating,
@@ -34,14 +33,14 @@ from pneuma_bench.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.config.load import LoadedDeployment
+    from pneuma_assets.workspace import Workspace
     from pneuma_bench.measure import Compared
 
 
 @app.command()
-@deployed
+@command
 def tables(
-    loaded: "LoadedDeployment",
+    workspace: "Workspace",
     out: Annotated[Path, path("T.jsonl", "The file to write.")],
     source: Annotated[
         list[str] | None, names("NAME", "Tables of this source only; may be given again.")
@@ -59,8 +58,8 @@ def tables(
     from pneuma_assets.core.sources.isolation.source import IsolatedSource
     from pneuma_bench.writing import write_tables
 
-    deployment = loaded.deployment
-    known = {one.name: one.resolved(loaded.base) for one in deployment.sources}
+    deployment = workspace.loaded.deployment
+    known = {one.name: one.resolved(workspace.loaded.base) for one in deployment.sources}
     if unknown := [one for one in source or () if one not in known]:
         there_are = ", ".join(known) or "none"
         raise UsageError(f"no source is called {unknown[0]!r}; there are: {there_are}")
@@ -70,8 +69,8 @@ def tables(
             for one in dict.fromkeys(source or known)
         ]
         ids = {}
-        if has_state(loaded, os.environ):
-            store = stack.enter_context(open_store(loaded, os.environ))
+        if has_state(workspace.loaded, os.environ):
+            store = stack.enter_context(open_store(workspace.loaded, os.environ))
             ids = {one.name: store.tables.ids(one.name) for one in opened}
         number, problems = write_tables(out, opened, rows, seed, ids)
     print_line(f"{number:,} tables written to {out}")
@@ -80,9 +79,9 @@ def tables(
 
 
 @app.command()
-@deployed
+@command
 def run(
-    loaded: "LoadedDeployment",
+    workspace: "Workspace",
     queries: QueriesOption,
     tables: TablesOption,
     narrate: NarrateOption = False,
@@ -101,7 +100,7 @@ def run(
     from pneuma_bench.measure import measure
     from pneuma_bench.settings import setting_of
 
-    setting = setting_of(narrating(loaded.deployment, enabled=narrate), settings_of(more))
+    setting = setting_of(narrating(workspace, enabled=narrate), settings_of(more))
     dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
     with showing_progress(), Lab(dataset, keep) as lab:
         outcome = measure(lab, setting)
@@ -132,9 +131,9 @@ def _print_facts(facts: Mapping[str, Any]) -> None:
 
 
 @app.command()
-@deployed
+@command
 def ablate(
-    loaded: "LoadedDeployment",
+    workspace: "Workspace",
     queries: QueriesOption,
     tables: TablesOption,
     keep: KeepOption,
@@ -144,8 +143,8 @@ def ablate(
             parser=given_path,
             metavar="[SPEC.yaml]",
             show_default=False,
-            help="The settings to compare. [default: each kind of document left out, each weight "
-            "0, other values of alpha, n, k and the rows drawn]",
+            help="The settings to compare. [default: what Pneuma's paper varies, and each kind "
+            "of document left out]",
         ),
     ] = None,
     metrics: Annotated[list[str] | None, names("NAME,...", "Shown. [default: R@1,R@10]")] = None,
@@ -161,13 +160,12 @@ def ablate(
     from pneuma_assets.core.evaluation.metrics import ranking_metrics
     from pneuma_bench.lab import Lab
     from pneuma_bench.measure import compare
-    from pneuma_bench.settings import read_spec, usual_spec
+    from pneuma_bench.settings import PAPER, read_spec
 
     shown, known = listed(metrics) or ["R@1", "R@10"], ranking_metrics()
     if unknown := [name for name in shown if name not in known]:
         raise UsageError(f"there is no figure {unknown[0]!r}; use some of: {', '.join(known)}")
-    chosen = usual_spec() if spec is None else read_spec(spec)
-    settings = chosen.settings(narrating(loaded.deployment, enabled=narrate))
+    settings = read_spec(spec or PAPER).settings(narrating(workspace, enabled=narrate))
     dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
     with showing_progress(), Lab(dataset, keep) as lab:
         compared = compare(lab, settings)
@@ -193,9 +191,9 @@ def _print_compared(compared: "Sequence[Compared]", metrics: Sequence[str]) -> N
 
 
 @app.command()
-@deployed
+@command
 def paper(
-    loaded: "LoadedDeployment",
+    workspace: "Workspace",
     queries: QueriesOption,
     tables: TablesOption,
     keep: KeepOption,
@@ -213,7 +211,7 @@ def paper(
     from pneuma_bench.lab import Lab
 
     dataset = read(tables, queries, 0.0, ids_are_names=False)
-    deployment = narrating(loaded.deployment, enabled=False)
+    deployment = narrating(workspace, enabled=False)
     kinds = sorted({*dataset.kinds} - {""})
     shown = []
     with showing_progress(), Lab(dataset, keep) as lab:

@@ -1,17 +1,17 @@
 """The group that all commands are added to, and what several of them take and read."""
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pneuma_assets.cli.errors import CommandGroup, UsageError
-from pneuma_assets.cli.options import ConfigOption, HomeOption, given_path, load
+from pneuma_assets.cli.options import given_path
 
 if TYPE_CHECKING:
     from pneuma_assets.core.config.deployment import Deployment
+    from pneuma_assets.workspace import Workspace
     from pneuma_bench.sets import RetrievalSet
 
 app = typer.Typer(
@@ -55,31 +55,11 @@ LeaveOutOption = Annotated[
 ]
 
 
-def deployed(run: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that takes --home and --config, too, and loads the deployment they choose.
-
-    Args:
-        run: The command; its first parameter is the `LoadedDeployment`.
-    """
-
-    def loaded(
-        context: typer.Context, home: HomeOption = None, config: ConfigOption = None, **given: Any
-    ) -> None:
-        run(load(context, home, config), **given)
-
-    _, *own = inspect.signature(run).parameters.values()
-    *places, _ = inspect.signature(loaded).parameters.values()
-    shown = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *places)]
-    loaded.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    loaded.__annotations__ = {one.name: one.annotation for one in shown}
-    loaded.__name__, loaded.__doc__ = run.__name__, run.__doc__
-    return loaded
-
-
-def narrating(deployment: "Deployment", *, enabled: bool) -> "Deployment":
+def narrating(workspace: "Workspace", *, enabled: bool) -> "Deployment":
     """Return the deployment with narration by its model, which it must name, or without any."""
     from pneuma_assets.core.config.models import NarrationConfig
 
+    deployment = workspace.loaded.deployment
     if not enabled:
         return deployment.model_copy(update={"narration": NarrationConfig()})
     if deployment.narration.model is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pneuma_assets.cli.options import command
 from pneuma_assets.cli.output import counted, print_line, print_table, showing_progress
 from pneuma_bench.cli.shared import (
     KeepOption,
@@ -15,7 +16,6 @@ from pneuma_bench.cli.shared import (
     SeedOption,
     SetOption,
     TablesOption,
-    deployed,
     narrating,
     path,
     settings_of,
@@ -24,7 +24,7 @@ from pneuma_bench.cli.shared import (
 from pneuma_bench.cli.shared import app as bench_app
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.config.load import LoadedDeployment
+    from pneuma_assets.workspace import Workspace
 
 app = typer.Typer(rich_markup_mode=None, help="Take part in the TARGET benchmark.")
 bench_app.add_typer(app, name="target")
@@ -51,9 +51,9 @@ def write(
 
 
 @app.command()
-@deployed
+@command
 def serve(
-    loaded: "LoadedDeployment",
+    workspace: "Workspace",
     keep: Annotated[Path | None, path("DIR", "Keep embeddings and indexes here.")] = None,
     narrate: NarrateOption = False,
     more: SetOption = None,
@@ -64,7 +64,7 @@ def serve(
     from pneuma_bench.target.serving import TargetServer
     from pneuma_bench.target.serving import serve as answer
 
-    setting = setting_of(narrating(loaded.deployment, enabled=narrate), settings_of(more))
+    setting = setting_of(narrating(workspace, enabled=narrate), settings_of(more))
     # Whatever else prints does so on standard error: a reply must be alone on its line.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as replies:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -85,9 +85,9 @@ def client() -> None:
 
 
 @app.command()
-@deployed
+@command
 def needle(
-    loaded: "LoadedDeployment",
+    workspace: "Workspace",
     tables: TablesOption,
     queries: QueriesOption,
     keep: KeepOption,
@@ -104,7 +104,7 @@ def needle(
     from pneuma_bench.settings import setting_of
     from pneuma_bench.target.haystack import haystack
 
-    setting = setting_of(narrating(loaded.deployment, enabled=False), settings_of(more))
+    setting = setting_of(narrating(workspace, enabled=False), settings_of(more))
     dataset, others = read_files(tables, queries), [read_tables(one) for one in hay or ()]
     shown = []
     for one in sorted(size):

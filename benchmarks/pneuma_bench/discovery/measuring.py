@@ -5,24 +5,24 @@ JSON: null where there was nothing to count.
 """
 
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pneuma_assets.core.answers.results import CellAnswer, Outcome, Usage
+from pneuma_assets.core.answers.results import CellAnswer
 from pneuma_assets.core.evaluation.evaluate import Figures
 from pneuma_assets.core.evaluation.metrics import mean_intervals
 from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.search.results import TableResult
-from pneuma_bench.discovery.cells import cell_texts
 from pneuma_bench.discovery.records import DiscoveryQuestion
+from pneuma_bench.generator.queries import EMPTY, number_of
 
 if TYPE_CHECKING:
     from pneuma_assets.core.service.workspace import Workspace
@@ -140,28 +140,6 @@ class Asked:
         return {**asdict(self.answer), **wanted, "seconds": self.seconds}
 
 
-def asked_of_each_table(desk: "Workspace", k: int = 10, model: bool | None = None) -> Ask:
-    """Return what asks a desk about each of the first `k` tables by itself, as Octopus's peer."""
-
-    def ask(question: str) -> CellAnswer:
-        (found,) = desk.ask_many([question], k=k)
-        each = [
-            desk.answer(question, k=1, model=model, where=IndexFilter(tables=(one.table_id,)))
-            for one in found
-        ]
-        outcomes = {one.outcome for one in each}
-        order = (Outcome.ANSWERED, Outcome.NOT_WRITTEN, Outcome.REFUSED)
-        return replace(
-            each[0] if each else CellAnswer(question, Outcome.REFUSED),
-            outcome=next((one for one in order if one in outcomes), Outcome.REFUSED),
-            answers=tuple(answer for one in each for answer in one.answers),
-            problems=tuple(problem for one in each for problem in one.problems),
-            usage=Usage(*(sum(getattr(one.usage, name) for one in each) for name in _USAGE)),
-        )
-
-    return ask
-
-
 _USAGE = ("calls", "read", "written")
 
 
@@ -215,3 +193,38 @@ def _said(answer: CellAnswer, most: int | None = None) -> frozenset[str]:
 
 def _outcomes(asked: Iterable[Asked]) -> dict[str, int]:
     return dict(Counter(str(one.answer.outcome) for one in asked).most_common())
+
+
+_DIGITS = 10
+"""Of a number that is no whole one: engines add in other orders, and round."""
+_WHOLE = re.compile(r"([+-]?\d+)(?:\.0*)?", re.ASCII)
+_MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ t]00:00:00(\.0+)?", re.ASCII)
+
+
+def cell_text(cell: Any) -> str | None:
+    """Return what a cell says; None where that is nothing.
+
+    Capitals and blanks do not count, nor how a number is written, and a day is its midnight. Of a
+    whole number that is written in full all digits count, such as of a long key; of another one,
+    or one of 2^53 or more that is written with an exponent, the first ten.
+
+    Args:
+        cell: A value of JSON, of an answer or of a file.
+    """
+    text = " ".join(str(cell).split()).casefold() if cell is not None else ""
+    if text in EMPTY:
+        return None
+    number = number_of(text)
+    if number is not None:
+        if in_full := _WHOLE.fullmatch(text):
+            return str(int(in_full[1]))
+        whole = number == int(number) and abs(number) < 2**53
+        return str(int(number)) if whole else f"{number:.{_DIGITS}g}"
+    day = _MIDNIGHT.fullmatch(text)
+    return day[1] if day else text
+
+
+def cell_texts(rows: Iterable[Sequence[Any]]) -> frozenset[str]:
+    """Return what the cells of some rows say."""
+    texts = (cell_text(cell) for row in rows for cell in row)
+    return frozenset(text for text in texts if text is not None)

@@ -9,26 +9,21 @@ names the model. A question counts as answered rightly if its first answer has t
 the question's right statements: as many rows, and for each column of that statement a column of
 the same values in the same rows, numbers to two places; other columns beside them do not matter.
 Questions that nothing answers should be refused. `--every 3` takes each third question. With
-`--out`, what an earlier call found stays. With `--small-letters` those questions alone that say a
-value of their right statement are asked, all in small letters, as people type: what the correction
-of values is for.
+`--out`, what an earlier call found stays.
 """
 
 import argparse
 import json
-import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
 import psycopg
-import sqlglot
-from sqlglot import exp
 
 from pneuma_assets import open_workspace
 from pneuma_assets.core.answers.answer import Ways
@@ -67,12 +62,9 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--ways", default="all")
     parser.add_argument("--k", type=int)
-    parser.add_argument("--small-letters", action="store_true")
     parser.add_argument("--out", type=Path, help="what became of each question, a line each")
     options = parser.parse_args()
     every = questions(options.questions)
-    if options.small_letters:
-        every = (replace(one, text=one.text.lower()) for one in every if says_value(one))
     asked = list(islice(every, 0, None, options.every))
     known: dict[tuple[str, str], dict[str, Any]] = {}
     if options.out and options.out.exists():
@@ -105,19 +97,6 @@ def questions(path: Path) -> Iterable[Question]:
         yield Question(
             one["question"], one["schema"], tables, tuple(one["gold"] or ()), bool(one["tables"])
         )
-
-
-def says_value(one: Question) -> bool:
-    """Tell whether a question says a text that its right statement looks up."""
-    texts = (
-        str(literal.this).strip("%")
-        for sql in one.gold
-        for literal in sqlglot.parse_one(sql, dialect="postgres").find_all(exp.Literal)
-        if literal.is_string
-    )
-    return any(
-        re.search(rf"\b{re.escape(text)}\b", one.text, re.IGNORECASE) for text in texts if text
-    )
 
 
 def judged(

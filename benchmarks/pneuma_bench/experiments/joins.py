@@ -7,24 +7,22 @@ Infers the joins of each database of a folder: schemas of which names alone are 
 (`databases`), and the seven schemas of `pneuma_bench.experiments.warehouse`
 (`warehouse.tables.jsonl`, with `joins.tsv`, which was written by hand). Each is also
 looked at as people name it who prefix, glue and shorten words (`support.shortened_names`). Keys of
-several columns count a column each. A join that follows from two known keys, be it that both
-columns refer to a third, counts as wrong, and its share is told beside. The benchmark joins of
+several columns count a column each. The benchmark joins of
 `beaver_dw` are those that its questions need, so that its precision is a lower bound.
-`--list KIND` prints what is wrong and missed, `--weights` weights fitted to all of them. Left out:
+`--weights` prints weights fitted to all of them. Left out:
 with weights fitted to nine tenths of the databases, all names of a database being one.
 """
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from pneuma_assets.core.evaluation.metrics import Interval, Values, drawn, interval_of
+from pneuma_assets.core.evaluation.metrics import Values, drawn, interval_of
 from pneuma_assets.core.relations.infer_joins import Candidate, candidates, choose
 from pneuma_assets.core.relations.join_features import WEIGHTS, Features
 from pneuma_assets.core.relations.join_graph import JoinEdge
@@ -40,7 +38,6 @@ GOLD = Path(__file__).with_suffix(".tsv")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--list", default="", metavar="KIND")
     parser.add_argument("--weights", action="store_true")
     options = parser.parse_args()
     databases = databases_of(options.data)
@@ -48,7 +45,7 @@ def main() -> None:
         found = fit(databases, sampled(databases), range(len(databases)))
         print(json.dumps(found, indent=4, sort_keys=True))
     else:
-        report_joins(databases, options.list)
+        report_joins(databases)
 
 
 def databases_of(folder: Path) -> list[KeyDatabase]:
@@ -101,82 +98,44 @@ def left_out(databases: Sequence[KeyDatabase], samples: Samples) -> list[Feature
     return [of_fold[fold[name]] for name in groups]
 
 
-class Counts(NamedTuple):
-    """Of one database: joins found, right ones, those that follow from others, and known keys."""
-
-    found: int
-    right: int
-    implied: int
-    known: int
-
-
-def count(database: KeyDatabase, found: set[Edge]) -> Counts:
-    wrong = found - right_of(database)
-    of_key = equal_columns(database.gold)
-    implied = [one for one in wrong if one[:2] in of_key and of_key[one[:2]] == of_key.get(one[2:])]
-    hit = {one if one in database.gold else (*one[2:], *one[:2]) for one in found - wrong}
-    return Counts(len(found), len(hit), len(implied), len(database.gold))
-
-
-def right_of(database: KeyDatabase) -> set[Edge]:
+def count(database: KeyDatabase, found: set[Edge]) -> tuple[int, int, int]:
+    """Return how many joins are found, are found and right, and are known."""
     turned = set() if database.directed else {(*one[2:], *one[:2]) for one in database.gold}
-    return {*database.gold, *turned}
+    right = found & (database.gold | turned)
+    hit = {one if one in database.gold else (*one[2:], *one[:2]) for one in right}
+    return len(found), len(hit), len(database.gold)
 
 
-def equal_columns(gold: Iterable[Edge]) -> dict[tuple[str, str], int]:
-    """Return a number for each column, the same where keys say that they hold the same things."""
-    of: dict[tuple[str, str], int] = {}
-    for number, edge in enumerate(gold):
-        ends = edge[:2], edge[2:]
-        merged = {of[one] for one in ends if one in of}
-        of |= {column: number for column, old in of.items() if old in merged}
-        of |= dict.fromkeys(ends, number)
-    return of
-
-
-def report_joins(databases: Sequence[KeyDatabase], listed: str) -> None:
+def report_joins(databases: Sequence[KeyDatabase]) -> None:
     samples = sampled(databases)
     ways = {"fitted": [WEIGHTS] * len(databases), "left out": left_out(databases, samples)}
-    print(f"{'':45} databases  joins            {'precision':24}{'recall':24}implied")
     for kind in dict.fromkeys(one.kind for one in databases):
         places = [place for place, one in enumerate(databases) if one.kind == kind]
         known = sum(len(databases[place].gold) for place in places)
-        print(f"{kind:45} {len(places):9}  {known:5}", end="")
+        print(f"{kind}: {len(places)} databases, {known} joins")
         for way, weights in ways.items():
-            each = [
-                (databases[at], {edge_of(one) for one in choose(samples[at], weights[at])})
+            counts = [
+                count(databases[at], {edge_of(one) for one in choose(samples[at], weights[at])})
                 for at in places
             ]
-            print(f"{way if way == 'fitted' else f'{way:>70}':>10}  {said_of(each)}", flush=True)
-        if listed and kind.startswith(listed):
-            list_errors(each)
+            print(f"  {way}: {said_of(np.array(counts, np.float64))}", flush=True)
 
 
-def said_of(each: Sequence[tuple[KeyDatabase, set[Edge]]]) -> str:
-    counts = np.array([count(database, joins) for database, joins in each], np.float64)
-    precision, recall, implied = ratios(counts.sum(axis=0)[np.newaxis])[0]
-    samples = np.concatenate([ratios(weights @ counts) for weights in drawn(len(each))])
-    low = [interval_of(samples[:, place]) for place in range(2)]
-    return f"{said(precision, low[0])}  {said(recall, low[1])}  {implied:.3f}"
+def said_of(counts: Values) -> str:
+    """Return precision and recall over all databases, with intervals over these."""
+    values = ratios(counts.sum(axis=0)[np.newaxis])[0]
+    samples = np.concatenate([ratios(weights @ counts) for weights in drawn(len(counts))])
+    told = []
+    for place, name in enumerate(("precision", "recall")):
+        low, high = interval_of(samples[:, place])
+        told.append(f"{name} {values[place]:.3f} ({low:.3f} to {high:.3f})")
+    return "; ".join(told)
 
 
 def ratios(sums: Values) -> Values:
-    """Return precision, recall and the share of implied joins of each row of summed counts."""
-    found, right, implied, known = np.maximum(sums, [1, 0, 0, 1]).T
-    return np.stack([right / found, right / known, implied / found], axis=1)
-
-
-def said(value: float, interval: Interval) -> str:
-    return f"{value:.3f} ({interval.low:.3f} to {interval.high:.3f})"
-
-
-def list_errors(each: Iterable[tuple[KeyDatabase, set[Edge]]]) -> None:
-    for database, found in each:
-        right = right_of(database)
-        missed = {one for one in database.gold if not {one, (*one[2:], *one[:2])} & found}
-        for what, some in (("wrong", found - right), ("missed", missed)):
-            for table, mine, other, theirs in sorted(some):
-                print(f"  {what}: {database.name}: {table}.{mine} -> {other}.{theirs}")
+    """Return precision and recall of each row of summed counts."""
+    found, right, known = np.maximum(sums, [1, 0, 1]).T
+    return np.stack([right / found, right / known], axis=1)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,10 @@ from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import content_hash
 from pneuma_assets.core.terms.split_names import is_word
 from pneuma_bench.generator.annotating import copies_of
-from pneuma_bench.generator.context_wording import requested
 from pneuma_bench.generator.contexts import (
     Context,
     extracted_context,
+    requested,
     why_no_context,
     why_no_question,
 )

@@ -1,13 +1,17 @@
 """Has a model word questions, and keeps those that lead back to their queries (section 6.1.2)."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.lineage.parse import UnreadableSQLError
 from pneuma_assets.core.models.base import Generation, LanguageModel
+from pneuma_assets.core.progress import report
+from pneuma_assets.core.tables import content_hash
 from pneuma_assets.core.text.safe import one_line
-from pneuma_bench.generator.asking import Ledger, ask_in_units
+from pneuma_bench.files import KeptFile
 from pneuma_bench.generator.prompts import (
     STOP,
     VERSION,
@@ -30,7 +34,8 @@ _NUMBER = re.compile(
 _NAME = re.compile(r"(?<=[\w,;)] )[A-Z]\w+")
 """A word with a capital that begins no sentence."""
 _SPELLED = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-_TOKENS = 96
+_TOKENS, _AT_ONCE = 96, 32
+"""Of an answer; prompts that are asked before their answers are kept."""
 
 
 def missing_numbers(question: str, query: SqlQuery) -> list[str]:
@@ -114,12 +119,30 @@ class Asker:
     """The model that words questions, and where its answers are kept."""
 
     model: LanguageModel
-    ledger: Ledger
+    kept: KeptFile
 
     def ask(self, purpose: str, prompts: Sequence[str]) -> list[Generation]:
-        """Return the answers to prompts of one purpose, in order."""
-        version = f"{VERSION}, {purpose}"
-        return ask_in_units(self.model, self.ledger, prompts, _TOKENS, STOP, version=version)
+        """Return one greedy answer a prompt, in order; equal prompts are asked once.
+
+        Answers are kept as soon as some are there, so a run that was killed goes on. What was
+        refused, or did not fit in memory, is asked again by the next run.
+
+        Raises:
+            BenchmarkError: Answers cannot be kept.
+            ModelError: As `LanguageModel.generate`.
+        """
+        model, made_of = self.model, (self.model.name, VERSION, purpose, str(_TOKENS), *STOP)
+        keys = {prompt: content_hash(*made_of, "", prompt) for prompt in prompts}
+        known = self.kept.known([*keys.values()])
+        said = {prompt: json.loads(known[key]) for prompt, key in keys.items() if key in known}
+        for some in chunks([prompt for prompt in keys if prompt not in said], _AT_ONCE):
+            for one in model.generate(some, _TOKENS, STOP):
+                said[some[one.index]] = one.text, one.problem, one.whole
+            answered = [one for one in some if one in said and said[one][1] is None]
+            self.kept.add({keys[one]: json.dumps(said[one]).encode() for one in answered})
+            report(f"asking {model.name} ({purpose})", len(said), len(keys))
+        none = "", "the model gave no answer", True
+        return [Generation(at, *said.get(prompt, none)) for at, prompt in enumerate(prompts)]
 
 
 def reworded(drafts: Sequence[Draft], asker: Asker) -> list[Outcome]:
