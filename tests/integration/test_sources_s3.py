@@ -100,12 +100,9 @@ def test_deleted_after_listing(client, s3_endpoint, name, body):
     assert "\n" not in str(caught.value)
 
 
-def test_missing_bucket_is_one_line(s3_endpoint):
+def test_what_cannot_be_reached_is_one_line(s3_endpoint):
     with pytest.raises(SourceError, match="NoSuchBucket; check the source's bucket"):
         source_at(s3_endpoint, bucket="absent").list_tables()
-
-
-def test_unreachable_server_is_one_line():
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]

@@ -92,10 +92,7 @@ def test_what_a_workspace_returns_can_be_named(method):
     assert told in offered.values()
 
 
-def test_the_parts_of_a_score_can_be_named():
+def test_names_are_told_also_where_there_are_none():
     assert pneuma_assets.TableResult.__annotations__["parts"] is pneuma_assets.ScoreParts
-
-
-def test_a_name_that_is_not_there_is_told():
     with pytest.raises(AttributeError, match="'pneuma_assets' has no attribute 'open_workspaces'"):
         _ = pneuma_assets.open_workspaces

@@ -27,16 +27,13 @@ def make(lake: Mined, count: int = 20, seed: int = 0) -> list[MinedQuestion]:
     return mined_questions(lake.store, lake.index, count, seed)
 
 
-def test_each_kind_and_each_table_has_its_part(lake):
+def test_each_kind_and_table_has_its_part_and_a_seed_its_questions(lake):
     made = make(lake)
     assert Counter(one.kind for one in made) == dict.fromkeys(KINDS, 5)
     asked = Counter(one.table_id for one in made)
     assert len(asked) == 10
     assert max(asked.values()) <= 4
     assert len({one.question_id for one in made}) == len({one.question for one in made}) == 20
-
-
-def test_the_same_seed_makes_the_same_questions_by_other_ids(lake):
     first, again, other = make(lake), make(lake), make(lake, seed=1)
     assert [one.question for one in first] == [one.question for one in again]
     assert {one.question_id for one in first}.isdisjoint(one.question_id for one in again)

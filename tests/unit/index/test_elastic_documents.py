@@ -216,12 +216,9 @@ def test_a_table_has_a_document_for_its_rows_and_one_for_the_rest():
     assert len(shared) == 1
 
 
-def test_a_row_without_a_word_has_no_document_but_keeps_its_number():
+def test_what_has_no_word_is_kept_without_a_document():
     first, *_ = documents_of(TableTerms(columns=("?",), rows=(("!",), ("Danube",))))
     assert (first["row"], first["rows"]) == (1, "danub")
-
-
-def test_evidence_without_a_word_is_kept_all_the_same():
     whole, record = documents_of(TableTerms(rows=(("?",),), columns=("!",)))
     assert record["documents"] == 1
     assert not whole.keys() & {field.value for field in Field}

@@ -242,10 +242,14 @@ class Failing:
         return "answer"
 
 
-def test_what_may_pass_is_tried_again():
+def test_what_may_pass_is_tried_again_and_nothing_else():
     call = Failing(2, ConnectionTimeout("slow"))
     assert with_retries(20.0, call) == "answer"
     assert call.calls == 3
+    call = Failing(1, refusal(403, "denied"))
+    with pytest.raises(ApiError):
+        with_retries(20.0, call)
+    assert call.calls == 1
 
 
 class Clock:
@@ -290,13 +294,6 @@ def test_silence_is_told_sooner_than_a_busy_cluster(error, least, most, monkeypa
     with pytest.raises(type(error)):
         with_retries(60.0, Failing(1000, error), silence=5.0)
     assert least <= clock.seconds < most
-
-
-def test_what_cannot_pass_is_not_tried_again():
-    call = Failing(1, refusal(403, "denied"))
-    with pytest.raises(ApiError):
-        with_retries(20.0, call)
-    assert call.calls == 1
 
 
 SECRET = "c2VjcmV0LXNlY3JldA"

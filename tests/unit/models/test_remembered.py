@@ -14,14 +14,11 @@ from pneuma_assets.core.models.encoder.known_encoders import (
 CONFIG = EncoderConfig(model="elsewhere")
 
 
-def test_it_is_opened_by_name(tmp_path):
+def test_it_is_opened_by_name_and_no_other_in_its_place(tmp_path):
     packaged = EncoderConfig()
     name = open_encoder(packaged).name
     remember_encoder(tmp_path / "home", name, packaged)
     assert open_remembered(tmp_path / "home", name, CONFIG).name == name
-
-
-def test_another_one_in_its_place_is_refused(tmp_path):
     remember_encoder(tmp_path, "one", EncoderConfig())
     with pytest.raises(ModelError, match="is another one now"):
         open_remembered(tmp_path, "one", CONFIG)

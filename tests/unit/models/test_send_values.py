@@ -22,16 +22,13 @@ def test_an_endpoint_is_shown_names_alone_unless_told(model, prompts):
     assert [one.of_table for one in keys] == [one == "grounded" for one in prompts]
 
 
-def test_who_is_shown_less_is_told_how_to_show_more():
+def test_who_is_shown_less_is_told_how_to_show_more_and_a_judge_is_refused():
     for kind in (NarrationConfig, AnswersConfig):
         assert "send_values: true" in kind.model_validate({"model": AWAY}).notice
         assert "send_values" not in str(kind.model_validate({"model": SHOWN}).notice)
         assert "send_values" not in str(kind.model_validate({"model": HERE}).notice)
     assert "name one in narration.model" in str(NarrationConfig().notice)
     assert AnswersConfig().notice is None
-
-
-def test_a_judge_is_shown_values_or_there_is_none():
     with pytest.raises(ValueError, match="set send_values: true"):
         JudgeConfig.model_validate({"model": AWAY})
     for model in (HERE, SHOWN, None):

@@ -72,12 +72,10 @@ def test_a_file_in_the_place_of_the_folder_is_named(tmp_path):
         pass
 
 
-def test_what_goes_wrong_with_the_run_itself_stays_itself(home):
+def test_other_errors_stay_themselves(home, monkeypatch):
     with pytest.raises(ZeroDivisionError), open_instance(home):
         raise ZeroDivisionError
 
-
-def test_a_fault_that_nobody_knows_stays_itself(home, monkeypatch):
     def fails(_: str) -> None:
         raise sqlite3.ProgrammingError("nobody knows")
 

@@ -236,16 +236,13 @@ def test_a_filter_on_kinds_leaves_out_their_signals(engine):
     assert engine.ask("how much herring was caught in that bay", where=where) == []
 
 
-def test_every_result_says_how_sure_it_is(engine):
+def test_every_result_says_how_sure_it_is_and_less_what_no_table_says(engine):
     found = engine.ask("which ships paid the herring fees")
     assert len({result.answerable for result in found}) == 1
     for result in found:
         assert 0.0 < result.confidence <= result.answerable < 1.0
     by_score = sorted(found, key=lambda result: result.score)
     assert [one.confidence for one in by_score] == sorted(one.confidence for one in found)
-
-
-def test_what_no_table_says_is_less_sure(engine):
     said, unsaid = engine.ask_many(["species herring landed", "volcano eruptions tonight"])
     assert said[0].answerable > 0.8 > 0.27 > unsaid[0].answerable
 
@@ -264,12 +261,9 @@ def test_a_table_whose_name_is_typed_in_is_never_refused(engine):
     assert found[1].confidence < 0.9
 
 
-def test_by_the_papers_two_sides_nothing_is_said_of_it(engine):
+def test_there_is_a_confidence_by_signals_alone_also_without_meaning(engine):
     found = engine.ask("herring", alpha=0.5)
     assert {(one.confidence, one.answerable) for one in found} == {(None, None)}
-
-
-def test_a_filter_that_leaves_words_alone_has_a_confidence_without_any_meaning(engine):
     where = IndexFilter(kinds=(DocumentKind.VALUES,))
     found = engine.ask("species herring landed", where=where)
     assert 0.0 < found[0].confidence < 1.0

@@ -65,16 +65,13 @@ def test_words_decide_between_questions_that_mean_nearly_the_same(kept, asked, s
     assert bool(known.matching(asked, NEAR)) is same
 
 
-def test_similarity_and_order():
+def test_similar_questions_come_in_order_and_equal_ones_without_embedding():
     one, other, far = answer("rain"), answer("wet days", answer_id="2"), answer("x", answer_id="3")
     vectors = {"rain": np.array([0.9, 0.4358899]), "wet days": NEAR, "x": np.array([0.0, 1.0])}
     known = KnownAnswers.of([one, other, far], vectors)
     found = known.matching("how wet", NEAR)
     assert [match.answer.answer_id for match in found] == ["2", "1"]
     assert [match.similarity for match in found] == pytest.approx([1.0, 0.9])
-
-
-def test_without_an_embedding_only_equal_words_count():
     known = KnownAnswers.of([answer("How much rain fell?")], {})
     for vector in (None, NEAR):
         (match,) = known.matching("how MUCH rain, fell", vector)

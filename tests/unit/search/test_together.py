@@ -297,18 +297,15 @@ def test_members_that_the_asker_may_not_see_are_neither_named_nor_counted(years)
     assert families(years, where=IndexFilter(readers=("clerk",)))["lake/sales/paid_2003"] is None
 
 
-def test_sets_of_tables_are_made_of_several_members(years):
+def test_sets_are_made_of_several_members_and_of_those_a_search_shows(years):
     groups = years.engine.find_groups(QUESTION, k=10)
     assert len([one for one in groups if "lake/sales/paid" in one.tables[0]]) == 5
+    shown = next(i for i, family in families(years, k=3, n=1).items() if family is not None)
+    alone = [one.tables[0] for one in years.engine.find_groups(QUESTION, k=10)]
+    assert next(one for one in alone if "paid" in one) == shown
 
 
 def test_a_rare_word_counts_also_where_a_family_leaves_no_room(years):
     years.add("lake/far/codes", "x", columns=("code",), rows=(("Zyxwv",),))
     found = {one.table_id: one.parts.signals for one in years.engine.ask("Ann Zyxwv", k=6, n=1)}
     assert found["lake/far/codes"]["rare"] > 0
-
-
-def test_a_set_has_the_member_that_a_search_shows(years):
-    shown = next(i for i, family in families(years, k=3, n=1).items() if family is not None)
-    alone = [one.tables[0] for one in years.engine.find_groups(QUESTION, k=10)]
-    assert next(one for one in alone if "paid" in one) == shown

@@ -91,11 +91,16 @@ def test_trust_is_a_share(facts):
     assert all(0 <= value <= 1 for value in trust_of(facts).values())
 
 
-def test_what_a_source_does_not_tell_is_taken_for_average():
+def test_what_is_not_told_is_average_and_the_future_no_age():
     told = {"a": TableFacts(queries=1.0), "b": TableFacts(queries=0.0), "c": TableFacts()}
     trusted = trust_of(told)
-
     assert trusted["a"] > trusted["c"] > trusted["b"]
+    now = time.time()
+    facts = {"new": TableFacts(updated_at=now), "old": TableFacts(updated_at=now - 5 * HALF_AGE)}
+    beside = trust_of({**facts, "future": TableFacts(updated_at=now + 500 * HALF_AGE)})
+    assert beside["new"] == pytest.approx(trust_of(facts)["new"])
+    assert beside["old"] == pytest.approx(trust_of(facts)["old"])
+    assert beside["future"] == pytest.approx(beside["new"])
 
 
 def test_a_near_tie_is_decided():
@@ -105,12 +110,3 @@ def test_a_near_tie_is_decided():
     assert [one.table_id for one in after] == ["t1", "t0"]
     assert after[0].trust == 0
     assert after[1].trust < 0
-
-
-def test_a_table_from_the_future_makes_no_others_stale():
-    now = time.time()
-    facts = {"new": TableFacts(updated_at=now), "old": TableFacts(updated_at=now - 5 * HALF_AGE)}
-    beside = trust_of({**facts, "future": TableFacts(updated_at=now + 500 * HALF_AGE)})
-    assert beside["new"] == pytest.approx(trust_of(facts)["new"])
-    assert beside["old"] == pytest.approx(trust_of(facts)["old"])
-    assert beside["future"] == pytest.approx(beside["new"])

@@ -84,9 +84,15 @@ def test_a_table_that_is_not_known_lets_only_its_source_be_listed(
     assert workspace.store.listings.notices().keys() == {source}
 
 
-def test_a_near_miss_is_named(workspace):
+def test_near_names_odd_names_and_sources_are_understood(workspace):
     (new,) = workspace.changed("lake/2026/aa").new
     assert "lake/2026/a" in new.near
+    names = ["s3://data/tables/a:b@c.csv", "s3://data/tables/token=1/x.csv", "lake/me:x@y"]
+    assert [new.name for new in workspace.changed(names).new] == names
+    told = workspace.changed(sources=["lake"])
+    assert (list(told.tables), list(told.sources)) == ([], ["lake"])
+    with pytest.raises(ConfigError, match="did you mean lake"):
+        workspace.changed(sources=["lakes"])
 
 
 @pytest.mark.parametrize("name", ["lakes/2026/a", "s3://data/elsewhere/x.csv", "none*", "/etc/x"])
@@ -125,18 +131,6 @@ def test_a_password_in_a_name_is_neither_kept_nor_told(workspace, name):
         workspace.changed(["lake/2026/a", name])
     assert "hunter2" not in str(raised.value)
     assert (waiting(workspace), workspace.store.listings.notices()) == ([], {})
-
-
-def test_signs_in_names_are_no_password(workspace):
-    names = ["s3://data/tables/a:b@c.csv", "s3://data/tables/token=1/x.csv", "lake/me:x@y"]
-    assert [new.name for new in workspace.changed(names).new] == names
-
-
-def test_a_source_without_names(workspace):
-    told = workspace.changed(sources=["lake"])
-    assert (list(told.tables), list(told.sources)) == ([], ["lake"])
-    with pytest.raises(ConfigError, match="did you mean lake"):
-        workspace.changed(sources=["lakes"])
 
 
 def test_ten_thousand_names_at_once(workspace):

@@ -79,11 +79,8 @@ def test_a_question_opens_the_state_once_and_reads_evidence_once(workspace, monk
     assert len(read) == len(set(read)) == 4
 
 
-def test_a_question_about_one_table_is_answered_by_that_one(workspace):
+def test_one_table_or_those_of_a_filter_make_a_group(workspace):
     assert workspace.find_groups("rain by day")[0].tables == ("lake/weather",)
-
-
-def test_only_tables_of_the_filter_are_in_a_group(workspace):
     kept = ("lake/author", "lake/paper")
     found = workspace.find_groups(QUESTION, where=IndexFilter(tables=kept))
     assert {table for group in found for table in group.tables} == set(kept)

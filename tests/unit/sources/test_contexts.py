@@ -49,9 +49,12 @@ def test_a_long_key_above_many_values_does_not_fill_the_memory():
     assert text.endswith(CUT_NOTE)
 
 
-def test_html_too_deep_to_follow_is_refused():
+def test_documents_too_deep_are_refused_and_long_ones_cut():
     with pytest.raises(ValueError, match="nest too deeply"):
         html_text("<div>" * 20_000 + "deep")
+    text = document_text("a.txt", b"word " * 100_000)
+    assert text.endswith(CUT_NOTE)
+    assert len(text) <= MAX_CHARACTERS + len(CUT_NOTE) + 1
 
 
 @pytest.mark.parametrize(
@@ -110,12 +113,6 @@ def test_any_text_is_printable_utf8_or_refused(data: bytes, name: str):
         return
     assert text.encode("utf-8") is not None
     assert "\0" not in text
-
-
-def test_long_documents_are_cut_and_say_so():
-    text = document_text("a.txt", b"word " * 100_000)
-    assert text.endswith(CUT_NOTE)
-    assert len(text) <= MAX_CHARACTERS + len(CUT_NOTE) + 1
 
 
 @pytest.mark.parametrize(

@@ -180,16 +180,13 @@ def test_the_most_frequent_cells_come_first_and_none_that_is_there_once():
     )
 
 
-def test_a_hidden_column_has_no_profile_and_neither_have_those_beyond_the_bound():
+def test_hidden_columns_have_no_profile_and_empty_ones_say_so():
     with hide_columns(frozenset({1}), 3):
         first, hidden, last = collect_rows([("1", "secret", "2")], 3, 0).profiles
     assert hidden is None
     assert (first.least, last.least) == ("1", "2")
     wide = collect_rows([[str(n) for n in range(PROFILED_COLUMNS + 1)]], PROFILED_COLUMNS + 1, 0)
     assert [one is None for one in wide.profiles] == [False] * PROFILED_COLUMNS + [True]
-
-
-def test_a_table_without_rows_has_profiles_that_say_so():
     collector = TermCollector(0)
     collector.add(pa.record_batch([pa.array([], pa.int32())], ["c"]))
     assert collector.collected().profiles == (ColumnProfile(0.0, 0, True),)

@@ -55,10 +55,12 @@ def test_a_question_meets_what_a_table_says(field: Field, question: str, terms: 
     assert found(field, question) == terms
 
 
-def test_every_row_has_its_entry_so_that_its_number_is_its_place() -> None:
+def test_rows_have_an_entry_each_and_columns_stand_in_for_none():
     rows = (("a word",), (None,), ("another",))
     fields = [entry.field for entry in field_entries(TableTerms(rows=rows), ENGLISH)]
     assert fields.count(Field.ROWS) == len(rows)
+    entries = field_entries(TableTerms(columns=("net_pay",)), ENGLISH)
+    assert [e.terms for e in entries if e.field == Field.ROWS] == [["net", "pay"]]
 
 
 def test_of_a_long_question_no_field_looks_up_more_than_an_engine_takes() -> None:
@@ -77,11 +79,6 @@ def test_rows_of_a_wide_table_repeat_its_first_columns_only() -> None:
     assert max(map(len, of_rows)) < 510
     (values,) = (entry.terms for entry in entries if entry.field == Field.VALUES)
     assert set(ENGLISH.terms(spaced("sensor2999x"))) <= set(values)
-
-
-def test_a_table_without_rows_is_found_by_its_columns() -> None:
-    entries = field_entries(TableTerms(columns=("net_pay",)), ENGLISH)
-    assert [e.terms for e in entries if e.field == Field.ROWS] == [["net", "pay"]]
 
 
 def test_no_term_holds_a_space() -> None:

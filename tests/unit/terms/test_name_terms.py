@@ -36,15 +36,9 @@ def test_what_is_no_name_of_the_table_is_not(asked: list[str]) -> None:
     assert not shared(asked)
 
 
-def test_a_whole_name_shares_more_than_one_with_a_slip() -> None:
+def test_whole_names_columns_and_long_words_are_told_apart():
     assert shared(["orderitems"]) > shared(["orderitem"]) > 0
-
-
-def test_columns_are_told_from_tables() -> None:
     assert set(name_terms([((), ["id"])], [])).isdisjoint(name_terms([], [["id"]]))
-
-
-def test_what_is_too_long_for_a_name_is_not_looked_up() -> None:
     assert query_name_terms(["a" * LONGEST_TYPED])
     assert not query_name_terms(["a" * (LONGEST_TYPED + 1)])
 

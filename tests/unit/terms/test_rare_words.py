@@ -32,11 +32,8 @@ def test_what_is_sought_is_no_common_english(question, sought):
     assert sought_words(question, ENGLISH) == sought
 
 
-def test_of_other_languages_no_words_are_known():
+def test_other_languages_and_long_questions_seek_few_words():
     assert sought_words("Wie heißt Zyx_1 in Zyx", analyzer_named("german")) == ("Zyx_1",)
-
-
-def test_a_long_question_seeks_the_first_words():
     words = [f"zq{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(99)]
     assert sought_words(" ".join(words), ENGLISH) == tuple(words[:MOST_SOUGHT])
 

@@ -57,15 +57,14 @@ def test_spellings_of_a_name_meet(question):
     assert set(ENGLISH.terms(question)) & set(ENGLISH.terms("iPhone"))
 
 
-def test_a_word_without_end_is_cut():
+def test_words_and_texts_without_end_are_cut():
     terms = ENGLISH.terms("x" * 1000)
     assert {len(term) for term in terms} <= {64, 1000 % 64}
     assert len(terms) == 16
-
-
-def test_the_number_of_terms_is_bounded():
     assert len(ENGLISH.terms("lake " * 100_000)) == MAX_TERMS
     assert len(ENGLISH.question_terms("lake " * 100_000)) == MAX_QUESTION_TERMS
+    text = "".join(chr(0x4E00 + place) for place in range(1000))
+    assert len(ENGLISH.question_terms(text)) == 999
 
 
 @given(st.text())
@@ -108,8 +107,10 @@ def test_question_terms(question, terms):
     assert ENGLISH.question_terms(question) == terms
 
 
-def test_function_words_stay_in_the_index():
+def test_only_questions_in_english_lose_words():
     assert ENGLISH.terms("how, when") == ["how", "when"]
+    assert analyzer_named("plain").question_terms("how is the lake") == ["how", "is", "the", "lake"]
+    assert analyzer_named("german").terms("der See") == ["der", "see"]
 
 
 # Words that must meet, whatever accents, capitals and endings they are written with.
@@ -179,11 +180,6 @@ def test_scripts_without_spaces_are_indexed_by_characters_and_asked_by_pairs(
 ):
     assert analyzer_named(name).terms(text) == indexed
     assert analyzer_named(name).question_terms(text) == asked
-
-
-def test_a_long_run_loses_no_pair():
-    text = "".join(chr(0x4E00 + place) for place in range(1000))
-    assert len(ENGLISH.question_terms(text)) == 999
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -269,21 +265,13 @@ def test_texts_of_letters_alone_are_read_alike_by_either_pattern(text):
     assert words_of(f"{plain}é") == _ANY_WORD.findall(f"{plain}é")
 
 
-def test_only_english_leaves_words_out():
-    assert analyzer_named("plain").question_terms("how is the lake") == ["how", "is", "the", "lake"]
-    assert analyzer_named("german").terms("der See") == ["der", "see"]
-
-
-def test_analyzers_are_made_once_and_known_by_name():
+def test_analyzers_are_made_once_and_known_by_name_or_refused():
     assert analyzer_named("english") is ENGLISH
     assert ENGLISH.name == "english-2"
     assert analyzer_named("german") is analyzer_named("german")
     names = [analyzer_named(name).name for name in ANALYZERS]
     assert len(set(names)) == len(ANALYZERS) > 20
     assert {"porter", "dutch_porter"}.isdisjoint(ANALYZERS)
-
-
-def test_an_unknown_analyzer_is_refused_with_those_there_are():
     with pytest.raises(ConfigError, match=r"no analyzer 'klingon'; use one of: plain, .*english"):
         analyzer_named("klingon")
 

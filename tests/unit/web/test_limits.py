@@ -60,19 +60,16 @@ def body_of(*messages, declared=None, slow=False):
     return asyncio.run(read())
 
 
-def test_a_body_is_read_once_and_given_again():
+def test_bodies_are_given_again_or_refused_in_time(monkeypatch):
     assert body_of(b"a", b"", b"bc", declared="3") == b"abc"
+    assert refused(lambda: body_of(*[b"x" * 100_000] * 11)) == 413
+    monkeypatch.setattr(limits, "_BODY_SECONDS", 0.05)
+    assert refused(lambda: body_of(b"", slow=True)) == 408
 
 
 @pytest.mark.parametrize("declared", [str(MOST_BODY_BYTES + 1), "9" * 5000, "-1", "1e3", ""])
 def test_a_body_that_says_it_is_too_large_is_not_read(declared):
     assert refused(lambda: body_of(b"", declared=declared, slow=True)) == 413
-
-
-def test_a_body_that_is_too_large_or_too_slow_is_not_waited_for(monkeypatch):
-    assert refused(lambda: body_of(*[b"x" * 100_000] * 11)) == 413
-    monkeypatch.setattr(limits, "_BODY_SECONDS", 0.05)
-    assert refused(lambda: body_of(b"", slow=True)) == 408
 
 
 def test_who_leaves_before_the_end_is_not_answered():

@@ -115,15 +115,12 @@ def test_nobody_signs_a_token_but_the_provider(client, provider):
         assert status_of(client, token) == 401, token[:40]
 
 
-def test_an_email_counts_where_it_is_verified(deployment, provider):
+def test_emails_and_audiences_count_as_configured(deployment, provider):
     with client_of(app_of(deployment, provider, name_claim="email")) as client:
         mail = {"email": "ana@example.com"}
         assert status_of(client, provider.token(**mail)) == 401
         assert status_of(client, provider.token(**mail, email_verified="true")) == 401
         assert status_of(client, provider.token(**mail, email_verified=True)) == 200
-
-
-def test_tokens_of_programs_may_have_an_audience_of_their_own(deployment, provider):
     with client_of(app_of(deployment, provider, audience="api")) as client:
         assert status_of(client, provider.token()) == 401
         assert status_of(client, provider.token(aud="api")) == 200

@@ -35,14 +35,11 @@ def test_parts_of_a_bar_stand_beside_each_other_and_are_all_named(signals):
     assert not parts or parts[-1].start <= 100.01
 
 
-def test_the_highest_bar_fills_the_box_and_no_rows_draw_none():
+def test_bars_and_trends_fill_their_box_or_draw_nothing():
     bars = histogram([(0, 1, 5), (1, 2, 10), (2, 3, 0)])
     assert [one.height for one in bars] == [20, 40, 0]
     assert bars[1].says == "1 to 2: 10 rows"
     assert histogram([]) == histogram([(0, 1, 0)]) == []
-
-
-def test_a_trend_needs_two_readings():
     assert trend([(0.0, 5)]) is None
     drawn = trend([(0.0, 0), (10.0, 50), (20.0, 100)])
     assert drawn is not None
@@ -110,14 +107,11 @@ def test_rows_that_no_chart_shows_have_none(columns, rows):
     assert chart_of(columns, rows) is None
 
 
-def test_a_chart_is_an_image_that_holds_what_it_shows():
+def test_a_chart_holds_what_it_shows_by_what_tells_rows_apart():
     chart = chart_of(("day", "n"), [("2020-01-01", 1), ("2020-01-02", 3)])
     assert chart is not None
     assert chart.says.startswith("Line of n by day")
     assert chart.image.startswith("data:image/svg+xml;base64,")
-
-
-def test_a_chart_is_by_what_tells_rows_apart():
     rows = [("Peru", "2020-01-01", 1), ("Peru", "2020-01-02", 3)]
     assert chart_of(("country", "day", "n"), rows).says.startswith("Line of n by day")
     assert chart_of(("country", "n"), [(one, n) for one, _, n in rows]) is None
