@@ -4,29 +4,24 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.support.small_server import answering, send
 
 Reply = Callable[[dict[str, Any]], tuple[int, object]]
 """Makes of the body of a request a status and a body."""
 
 
-class Endpoint(ThreadingHTTPServer):
-    """Answers in threads; counts how many requests it has at once."""
+class Endpoint:
+    """What it was sent, and how many requests it had at once."""
 
-    daemon_threads = True
-
-    def __init__(self, reply: Reply) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.reply = reply
+    def __init__(self) -> None:
+        self.url = ""
         self.heard: list[bytes] = []
         self.authorisations: list[str | None] = []
         self.busy = self.busiest = 0
         self.lock = threading.Lock()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1"
 
     @property
     def said(self) -> bytes:
@@ -36,21 +31,25 @@ class Endpoint(ThreadingHTTPServer):
     def requests(self) -> list[dict[str, Any]]:
         return [json.loads(one) for one in self.heard]
 
-    def handle_error(self, *_: object) -> None:
-        """Say nothing of clients that hung up."""
-
 
 @contextmanager
 def serving(reply: Reply) -> Iterator[Endpoint]:
-    server = Endpoint(reply)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    endpoint = Endpoint()
+
+    def answer(request: BaseHTTPRequestHandler, sent: bytes) -> None:
+        with endpoint.lock:
+            endpoint.heard.append(sent)
+            endpoint.authorisations.append(request.headers["Authorization"])
+            endpoint.busy += 1
+            endpoint.busiest = max(endpoint.busiest, endpoint.busy)
+        status, said = reply(json.loads(sent))
+        with endpoint.lock:
+            endpoint.busy -= 1
+        send(request, json.dumps(said).encode(), status, **{"Content-Type": "application/json"})
+
+    with answering(answer) as url:
+        endpoint.url = f"{url}/v1"
+        yield endpoint
 
 
 @contextmanager
@@ -81,29 +80,3 @@ def completion(text: str, candidates: list[tuple[str, float]] | None = None) -> 
     return 200, {
         "id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": choices
     }  # fmt: skip
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Endpoint
-
-    def do_POST(self) -> None:
-        server = self.server
-        sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        with server.lock:
-            server.heard.append(sent)
-            server.authorisations.append(self.headers["Authorization"])
-            server.busy += 1
-            server.busiest = max(server.busiest, server.busy)
-        status, answer = server.reply(json.loads(sent))
-        with server.lock:
-            server.busy -= 1
-        data = json.dumps(answer).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
