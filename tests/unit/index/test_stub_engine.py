@@ -15,7 +15,6 @@ from pneuma_assets.core.config.values import LocalPath
 from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.registry import inspect_index, kind_of, reindex
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.definitions import build_definitions
 from pneuma_assets.resources.build import build_resources
 from pneuma_assets.resources.deployment import DeploymentResource
 from tests.support.pipeline_support import deployment, run_job, small_lake
@@ -98,33 +97,6 @@ def test_it_is_renewed_for_another_analyzer(deployed):
     reindex(german.deployment.index, german.home)
     assert first_answer(german) == "lake/t2"
     assert inspect_index(german.deployment.index, german.home).details["analyzer"] == "german-2"
-
-
-def test_the_graph_shows_what_it_is_made_with(deployed):
-    specs = build_definitions(deployed({"engine": "stub"})).resolve_all_asset_specs()
-    (shown,) = [spec.kinds for spec in specs if spec.key.path[-1] == "search_index"]
-    assert shown == {"python"}
-
-
-@pytest.mark.parametrize(
-    ("index", "told"),
-    [
-        (
-            {"engine": "stubb"},
-            "index.engine: 'stubb': is not a search engine; did you mean 'stub'? use one of: "
-            "embedded, elasticsearch, stub",
-        ),
-        ({"stub": {"shelv": "x"}}, "index.stub.shelv: unknown key; did you mean 'shelf'?"),
-        ({"stub": {"shelf": 7}}, "index.stub.shelf: 7 is not a text"),
-        ({"stubb": {}}, "index.stubb: unknown key; did you mean 'stub'?"),
-        ({"stub": {"api_key": "x"}}, "index.stub.api_key: secrets do not belong in the file"),
-        ({"stub": {}, "analyzer": "x"}, "index.analyzer: 'x': is not an analyzer"),
-    ],
-)
-def test_mistakes_in_its_section_are_told_as_in_any_other(deployed, index, told):
-    with pytest.raises(ConfigError) as caught:
-        deployed(index)
-    assert told in str(caught.value)
 
 
 def test_the_paths_of_its_section_are_resolved(deployed, tmp_path):

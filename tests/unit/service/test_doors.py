@@ -137,26 +137,6 @@ def test_a_source_that_is_broken_says_why_its_tables_are_not_indexed(indexed, he
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"k": 0}, "k must be a whole number from 1 to 1000, not 0"),
-        ({"n": 101}, "n must be a whole number from 1 to 100, not 101"),
-        ({"alpha": 1.5}, "alpha must be a number from 0.0 to 1.0, not 1.5"),
-        ({"k": 1000, "n": 100}, "k times n must be at most 10,000, not 100,000"),
-    ],
-)
-def test_options_out_of_range(indexed, options, message):
-    given = [text for key, value in options.items() for text in (f"-{key[0]}", str(value))]
-    given = ["--alpha" if text == "-a" else text for text in given]
-    said = {
-        by_python(lambda workspace: workspace.ask("rain", **options)),
-        by_python(lambda workspace: workspace.ask_each(["rain", "?"], **options)),
-        by_command_line("search", "rain", *given),
-    }
-    assert said == {message}
-
-
-@pytest.mark.parametrize(
     ("use", "message"),
     [
         (lambda w: w.ask(None), "the question must be a str, not NoneType"),
