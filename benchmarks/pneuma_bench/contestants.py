@@ -97,12 +97,8 @@ def beside(
 ) -> Iterator[tuple[str, Measured]]:
     """Yield every contestant's name and what it did on a set; what was measured stays in `keep`.
 
-    Args:
-        dataset: Tables and questions.
-        deployment: Its models, sampling, engine and weights are "this project".
-        keep: The set's lab; this project is indexed in one that remembers nothing.
-        rounds: How often 100 questions are timed.
-        most_rows: Of each table, so many rows are embedded; 0: rows are not embedded.
+    This project is indexed in a lab that remembers nothing; of each table `most_rows` rows are
+    embedded one by one, 0 being none.
     """
     encoder = keep.encoder(setting_of(deployment, {}))
     encoder.encode_documents(_LOADING)

@@ -35,12 +35,6 @@ def whole(path: Path) -> Iterator[BinaryIO]:
         raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file in UTF-8, whole or not at all; raises as `whole`."""
-    with whole(path) as stream:
-        stream.write(text.encode("utf-8", "replace"))
-
-
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     """Write records as JSON, an object a line; raises as `whole`."""
     with whole(path) as stream:

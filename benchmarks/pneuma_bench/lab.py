@@ -27,10 +27,9 @@ from pneuma_assets.core.search.names import Elsewhere
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Vector, content_hash
 from pneuma_assets.core.text.analysis import analyzer_named
-from pneuma_bench.describing import Narrations, describe, facts_of
 from pneuma_bench.files import KeptFile, kept_json, write_lines
 from pneuma_bench.keys import code_key, tables_key
-from pneuma_bench.retrieval import index_set
+from pneuma_bench.retrieval import Narrations, describe, facts_of, index_set
 from pneuma_bench.sets import RetrievalSet
 from pneuma_bench.settings import DEFAULT, Setting
 

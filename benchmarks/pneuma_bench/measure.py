@@ -182,10 +182,6 @@ def compare(lab: Lab, settings: Mapping[str, Setting]) -> list[Compared]:
     Settings that share an index are measured one after the other, so it is built once. Killed, the
     next call goes on after the last setting that was finished.
 
-    Args:
-        lab: The set, and the folder where outcomes are kept.
-        settings: By their names; the first is the default.
-
     Raises:
         BenchmarkError: The folder cannot be used.
         QueryError: An option of a setting's questions is out of range; names the setting.

@@ -115,10 +115,7 @@ def read_files(tables: Path, queries: Path, *, ids_are_names: bool = False) -> R
     Rows are cut or filled with None to the width of their table, and cells that are no text are
     spelled as the file has them.
 
-    Args:
-        tables: The file of the tables.
-        queries: The file of the questions.
-        ids_are_names: Whether a table without a name is known to people by its id.
+    With `ids_are_names`, a table without a name is known to people by its id.
 
     Raises:
         BenchmarkError: A file cannot be read, a line is not what it must be, two tables share an

@@ -1,26 +1,40 @@
-"""How often this code's own path, from tables to ranked answers, finds the wanted table."""
+"""This code's own path from the tables of a set to an index, its columns described or not."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.config.small_sections import SamplingConfig
+from pneuma_assets.core.describe.columns import fact_descriptions, searched_text
 from pneuma_assets.core.describe.kinds import documents_of
+from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.describe.packing import pack_blocks
 from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.evaluation.evaluate import ask_all, count_figures
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
-from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.models.base import Encoder, LanguageModel
+from pneuma_assets.core.pipeline.describe import answer_key, prompt_context
 from pneuma_assets.core.pipeline.sample import SEED
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.relations.families import find_families
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.sampling import sample_positions
-from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Table, TableFacts, TableTerms
-from pneuma_assets.core.terms.collect import terms_from_rows
+from pneuma_assets.core.tables import (
+    Block,
+    Document,
+    EmbeddedBlock,
+    Table,
+    TableFacts,
+    TableTerms,
+    content_hash,
+)
+from pneuma_assets.core.terms.collect import ROWS_KEPT, terms_from_rows
 from pneuma_assets.core.terms.split_names import spell_out
+from pneuma_bench.files import KeptFile
 from pneuma_bench.sets import RetrievalSet
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -63,15 +77,7 @@ def index_set(
     sampling: SamplingConfig,
     narrations: Mapping[str, Mapping[int, str]] = NOTHING,
 ) -> list[Block]:
-    """Represent, pack, embed and index every table of a set; return the blocks.
-
-    Args:
-        index: Where to.
-        encoder: Embeds the blocks.
-        dataset: The tables.
-        sampling: Which rows stand for a table.
-        narrations: What is said of its columns by position, by table id; names alone where nothing.
-    """
+    """Represent, pack, embed and index every table of a set; return the blocks."""
     made: list[Block] = []
     done = 0
     named = (table for table, _ in dataset.tables if dataset.names.get(table.table_id))
@@ -107,3 +113,55 @@ def index_set(
 def evaluate(engine: QueryEngine, dataset: RetrievalSet, **options: Any) -> dict[str, float]:
     """Ask every question with these options of `ask_many`; return every figure by its name."""
     return dict(count_figures(ask_all(engine, dataset.asked, options)).values)
+
+
+Narrations = Mapping[str, Mapping[int, str]]
+"""What is said of columns, by table id and position."""
+
+
+def describe(
+    dataset: RetrievalSet, model: LanguageModel, config: NarrationConfig, folder: Path
+) -> Narrations:
+    """Return what the model says of every column, asked as indexing asks.
+
+    Each is asked for once, and kept in `folder`; one that it gives no answer to, which its name
+    stands for, is asked for again the next time.
+    """
+    asked = answer_key(model, config.prompt)
+    keys: dict[tuple[str, int], str] = {}
+    requests: dict[str, NarrationRequest] = {}
+    for table, rows in dataset.tables:
+        ground = prompt_context(table, _seen(rows)) if config.prompt == "grounded" else None
+        names = tuple(column.name for column in table.columns)
+        of_table = table.table_id if asked.of_table else ""
+        for at in range(len(names)):
+            key = content_hash(asked.model, of_table, table.schema_hash, str(at))
+            keys[table.table_id, at] = key
+            requests.setdefault(key, NarrationRequest(table.table_id, names, at, ground))
+    with KeptFile(folder / "narrations.db") as kept:
+        known = kept.known([*requests])
+        left = [request for key, request in requests.items() if key not in known]
+        for said in narrate_columns(model, left) if left else ():
+            if said.problem is None:
+                answer = {keys[said.table_id, said.position]: said.text.encode()}
+                kept.add(answer)
+                known |= answer
+    told: dict[str, dict[int, str]] = {table.table_id: {} for table, _ in dataset.tables}
+    for (table_id, at), key in keys.items():
+        if key in known:
+            told[table_id][at] = known[key].decode()
+    return told
+
+
+def facts_of(dataset: RetrievalSet) -> Narrations:
+    """Return what names and values show of every column, as indexing has it without a model."""
+    told: dict[str, dict[int, str]] = {}
+    for table, rows in dataset.tables:
+        seen = _seen(rows)
+        facts = fact_descriptions(table, seen, all_rows=len(seen) == len(rows))
+        told[table.table_id] = {position: searched_text(one) for position, one in facts.items()}
+    return told
+
+
+def _seen(rows: Sequence[Row]) -> Sequence[Row]:
+    return [rows[position] for position in sample_positions(len(rows), ROWS_KEPT, 0)]

@@ -1,9 +1,7 @@
 """Tables and questions with known answers: what retrieval is measured on."""
 
-import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
 from pneuma_assets.core.evaluation.evaluate import Question
 from pneuma_assets.core.sources.base import Row
@@ -51,23 +49,6 @@ class RetrievalSet:
             questions=self.questions[:questions],
             relevant=self.relevant[:questions],
             kinds=self.kinds[:questions],
-        )
-
-    def leave_out(self, share: float, seed: int = 0) -> "RetrievalSet":
-        """Return the set without the tables of some questions, which none then answers.
-
-        Args:
-            share: Of the questions, drawn without replacement; others that need one of the same
-                tables lose their answer, too.
-            seed: Decides which.
-        """
-        answerable = [relevant for relevant in self.relevant if relevant]
-        drawn = random.Random(seed).sample(answerable, round(share * len(answerable)))  # noqa: S311
-        gone = frozenset(chain.from_iterable(drawn))
-        return replace(
-            self,
-            tables=[pair for pair in self.tables if pair[0].table_id not in gone],
-            relevant=[() if gone.intersection(one) else one for one in self.relevant],
         )
 
     def spelled(self, table_id: str) -> str:

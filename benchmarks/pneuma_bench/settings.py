@@ -10,7 +10,6 @@ import inspect
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +201,6 @@ class Spec(BaseModel):
 
     base: dict[str, Any] = {}
     vary: dict[str, list[Any]] = {}
-    grid: dict[str, list[Any]] = {}
     cells: dict[str, dict[str, Any]] = {}
 
     def settings(self, deployment: Deployment) -> dict[str, Setting]:
@@ -215,10 +213,6 @@ class Spec(BaseModel):
         if "default" in self.cells:
             raise BenchmarkError("'default' is what the base is called; name the cell otherwise")
         varied = [{name: value} for name, values in self.vary.items() for value in values]
-        if self.grid:
-            varied += [
-                dict(zip(self.grid, one, strict=True)) for one in product(*self.grid.values())
-            ]
         if len(varied) + len(self.cells) >= MOST_CELLS:
             raise BenchmarkError(f"more than {MOST_CELLS:,} settings; compare fewer")
         named: dict[str, dict[str, Any]] = {"default": {}}

@@ -26,12 +26,8 @@ def write_tables(
     A table's id is the one that search shows, so that the same questions can be asked of the set
     and of the deployment's index. The file is as it was until all is written.
 
-    Args:
-        path: The file; one that is there is replaced.
-        sources: Whose tables.
-        rows: Most rows of a table; of more, so many are drawn.
-        seed: Decides which.
-        known: The ids that tables have in the deployment's state, by source.
+    Of a table with more than `rows` rows, so many are drawn by the seed; `known` are the ids that
+    tables have in the deployment's state, by source.
 
     Returns:
         How many tables the file has, and which ones it has not, and why.

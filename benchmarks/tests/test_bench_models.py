@@ -4,9 +4,9 @@ import os
 
 from benchmarks.tests.support.bench_sets import SIDES, TABLES, small_set
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_bench.describing import describe
 from pneuma_bench.lab import Lab
 from pneuma_bench.measure import compare
+from pneuma_bench.retrieval import describe
 from pneuma_bench.settings import Spec
 from tests.support.fake_model import FakeLanguageModel
 from tests.support.word_encoder import WordEncoder

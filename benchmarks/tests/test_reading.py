@@ -191,16 +191,3 @@ def test_hostile_ids_are_spelled_back(tmp_path):
     assert table.table_id.isprintable()
     assert dataset.spelled(table.table_id) == known
     assert dataset.relevant == [{table.table_id}]
-
-
-def test_tables_left_out_make_their_questions_unanswerable(tmp_path):
-    tables = [TABLE | {"id": str(number)} for number in range(10)]
-    asked = [QUESTION | {"tables": [str(number)]} for number in range(10)]
-    dataset = read(tmp_path, tables, [*asked, QUESTION | {"tables": []}])
-    left = dataset.leave_out(0.3)
-    assert len(left.tables) == 7
-    assert sum(not relevant for relevant in left.relevant) == 4
-    known = {table.table_id for table, _ in left.tables}
-    assert all(known.issuperset(relevant) for relevant in left.relevant)
-    assert left == dataset.leave_out(0.3)
-    assert left != dataset.leave_out(0.3, seed=1)

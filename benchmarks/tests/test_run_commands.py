@@ -83,7 +83,7 @@ def test_one_object_with_every_figure(files, tmp_path):
 
 
 def test_a_table_for_people(files):
-    result = bench("run", *files, *SIDES, "--leave-out", "0.3", "--set", "without=[rows, context]")
+    result = bench("run", *files, *SIDES, "--set", "without=[rows, context]")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0] == "alpha=0.5, without=rows+context"
@@ -108,7 +108,6 @@ def test_settings_are_compared(files, tmp_path):
         ([], "--tables"),
         (["--tables", "x", "--set", "alpha"], "--set takes KEY=VALUE"),
         (["--tables", "x", "--set", "k=[1"], "is no YAML value"),
-        (["--tables", "x", "--leave-out", "2"], "--leave-out"),
     ],
 )
 def test_wrong_usage(files, args, told):

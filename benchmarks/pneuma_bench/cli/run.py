@@ -16,7 +16,6 @@ from pneuma_bench.cli.shared import (
     AnswersOption,
     IdsAreNamesOption,
     KeepOption,
-    LeaveOutOption,
     NarrateOption,
     QueriesOption,
     SeedOption,
@@ -27,7 +26,6 @@ from pneuma_bench.cli.shared import (
     names,
     narrating,
     path,
-    read,
     settings_of,
     short,
 )
@@ -87,7 +85,6 @@ def run(
     narrate: NarrateOption = False,
     more: SetOption = None,
     ids_are_names: IdsAreNamesOption = False,
-    leave_out: LeaveOutOption = 0.0,
     answers: AnswersOption = None,
     keep: Annotated[
         Path | None, path("DIR", "Keep the index; what is there and still true is used.")
@@ -98,10 +95,11 @@ def run(
     from pneuma_assets.core.evaluation.evaluate import write_answers
     from pneuma_bench.lab import Lab
     from pneuma_bench.measure import measure
+    from pneuma_bench.reading import read_files
     from pneuma_bench.settings import setting_of
 
     setting = setting_of(narrating(workspace, enabled=narrate), settings_of(more))
-    dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
+    dataset = read_files(tables, queries, ids_are_names=ids_are_names)
     with showing_progress(), Lab(dataset, keep) as lab:
         outcome = measure(lab, setting)
     if as_json:
@@ -150,7 +148,6 @@ def ablate(
     metrics: Annotated[list[str] | None, names("NAME,...", "Shown. [default: R@1,R@10]")] = None,
     narrate: NarrateOption = False,
     ids_are_names: IdsAreNamesOption = False,
-    leave_out: LeaveOutOption = 0.0,
     as_json: JsonOption = False,
 ) -> None:
     """Compare settings on the same questions; a setting that was measured is not measured again.
@@ -160,13 +157,14 @@ def ablate(
     from pneuma_assets.core.evaluation.metrics import ranking_metrics
     from pneuma_bench.lab import Lab
     from pneuma_bench.measure import compare
+    from pneuma_bench.reading import read_files
     from pneuma_bench.settings import PAPER, read_spec
 
     shown, known = listed(metrics) or ["R@1", "R@10"], ranking_metrics()
     if unknown := [name for name in shown if name not in known]:
         raise UsageError(f"there is no figure {unknown[0]!r}; use some of: {', '.join(known)}")
     settings = read_spec(spec or PAPER).settings(narrating(workspace, enabled=narrate))
-    dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
+    dataset = read_files(tables, queries, ids_are_names=ids_are_names)
     with showing_progress(), Lab(dataset, keep) as lab:
         compared = compare(lab, settings)
     if as_json:
@@ -209,8 +207,9 @@ def paper(
     """
     from pneuma_bench.contestants import beside
     from pneuma_bench.lab import Lab
+    from pneuma_bench.reading import read_files
 
-    dataset = read(tables, queries, 0.0, ids_are_names=False)
+    dataset = read_files(tables, queries)
     deployment = narrating(workspace, enabled=False)
     kinds = sorted({*dataset.kinds} - {""})
     shown = []

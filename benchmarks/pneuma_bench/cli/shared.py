@@ -12,7 +12,6 @@ from pneuma_assets.cli.options import given_path
 if TYPE_CHECKING:
     from pneuma_assets.core.config.deployment import Deployment
     from pneuma_assets.workspace import Workspace
-    from pneuma_bench.sets import RetrievalSet
 
 app = typer.Typer(
     cls=CommandGroup,
@@ -50,9 +49,6 @@ SetOption = Annotated[
 IdsAreNamesOption = Annotated[
     bool, typer.Option("--ids-are-names", help="People know tables without a name by their ids.")
 ]
-LeaveOutOption = Annotated[
-    float, typer.Option(min=0, max=1, help="Share of questions whose tables are left out.")
-]
 
 
 def narrating(workspace: "Workspace", *, enabled: bool) -> "Deployment":
@@ -65,14 +61,6 @@ def narrating(workspace: "Workspace", *, enabled: bool) -> "Deployment":
     if deployment.narration.model is None:
         raise UsageError("no model describes columns; name one in narration.model")
     return deployment
-
-
-def read(tables: Path, queries: Path, leave_out: float, *, ids_are_names: bool) -> "RetrievalSet":
-    """Return a set, if asked for without the tables of some of its questions."""
-    from pneuma_bench.reading import read_files
-
-    dataset = read_files(tables, queries, ids_are_names=ids_are_names)
-    return dataset.leave_out(leave_out) if leave_out else dataset
 
 
 def settings_of(given: Sequence[str] | None) -> dict[str, Any]:

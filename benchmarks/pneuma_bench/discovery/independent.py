@@ -60,11 +60,8 @@ def independent_benchmark(
 ) -> Independent:
     """Run the query of each question on every table that has its columns.
 
-    Args:
-        dataset: The tables, with the rows that are asked; of a table with more, cells would be of
-            some of its rows.
-        asked: Questions with `made`, whose `sql` is the query, as the generator writes them.
-        most_rows: A question that a table answers with more rows is left out.
+    The SQL stands in `made` of a question, as the generator writes it; one that a table answers
+    with more than `most_rows` rows is left out.
 
     Raises:
         BenchmarkError: A table does not fit into memory.

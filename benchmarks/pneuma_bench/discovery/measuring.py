@@ -35,24 +35,14 @@ _AT_ONCE = 100
 
 
 def shares(found: Collection[str], wanted: Collection[str]) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of what was found for one question, all 0 of nothing.
-
-    Args:
-        found: What was.
-        wanted: What is right, not empty.
-    """
+    """Return precision, recall and F1 of what was found for one question, all 0 of nothing."""
     right = len(set(found) & set(wanted))
     precision, recall = right / max(1, len(set(found))), right / len(set(wanted))
     return precision, recall, 2 * right / (len(set(found)) + len(set(wanted)))
 
 
 def macro(each: Sequence[Sequence[float]], names: Sequence[str] = NAMES) -> dict[str, Any]:
-    """Return the number of questions, the mean of each figure over them, and the intervals.
-
-    Args:
-        each: Of each question, its figures.
-        names: What these are.
-    """
+    """Return the number of questions, the mean of each figure over them, and the intervals."""
     table = np.array(each, np.float64).reshape(-1, len(names))
     columns = dict(zip(names, table.T, strict=True))
     means = {n: float(one.mean()) if len(one) else math.nan for n, one in columns.items()}
@@ -207,9 +197,6 @@ def cell_text(cell: Any) -> str | None:
     Capitals and blanks do not count, nor how a number is written, and a day is its midnight. Of a
     whole number that is written in full all digits count, such as of a long key; of another one,
     or one of 2^53 or more that is written with an exponent, the first ten.
-
-    Args:
-        cell: A value of JSON, of an answer or of a file.
     """
     text = " ".join(str(cell).split()).casefold() if cell is not None else ""
     if text in EMPTY:

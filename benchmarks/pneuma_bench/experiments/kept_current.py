@@ -1,13 +1,12 @@
 """Print what it costs to keep many small tables current: in a folder and in a database.
 
-Run `python -m pneuma_bench.experiments.kept_current --tables 10000`, or
-with `--tables 500 --where postgresql`. First all tables are indexed; then a tick looks at a lake
+Run `python -m pneuma_bench.experiments.kept_current --tables 10000`, or with
+`--tables 500 --where postgresql`. First all tables are indexed; then a tick looks at a lake
 where nothing has changed; then 3 % are changed, 0.4 % are new and 0.2 % are gone, and one run
 brings that into the index.
 
 The database is a PostgreSQL that is started for it, a process of its own whose time does not count.
-No model describes columns, and the encoder is a
-stand-in that costs next to nothing: `--encoder packaged` takes the real one.
+No model describes columns, and the encoder is a stand-in that costs next to nothing.
 """
 
 import argparse
@@ -180,10 +179,8 @@ def main() -> None:
     places = ["folder", "postgresql"]
     parser.add_argument("--tables", type=int, default=10_000)
     parser.add_argument("--where", nargs="+", choices=places, default=["folder"])
-    parser.add_argument("--encoder", choices=["packaged", "none"], default="none")
     options = parser.parse_args()
-    if options.encoder == "none":
-        pneuma_assets.resources.models.open_encoder = stand_in
+    pneuma_assets.resources.models.open_encoder = stand_in
     for where in options.where:
         with tempfile.TemporaryDirectory() as name:
             measure(where, Path(name), options.tables)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from string import ascii_lowercase
 
@@ -183,7 +184,7 @@ class Asker:
         }  # fmt: skip
         for name, way in ways.items():
             drawn = (way(chance.choice(self._tables)) for _ in range(20 * count))
-            asked = [one for one in drawn if one is not None and one[0]][:count]
+            asked = [*islice((one for one in drawn if one is not None and one[0]), count)]
             yield name, asked
             yield f"{name}, lower case", [(text.lower(), right) for text, right in asked]
 

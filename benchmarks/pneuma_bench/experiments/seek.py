@@ -102,14 +102,9 @@ def line(what: str, needs: Sequence[Need], values: Sequence[float], form: str = 
     print()
 
 
-def names(what: str, needs: Sequence[Need], which: Sequence[bool]) -> None:
-    print(what, ", ".join(n.name for n, ok in zip(needs, which, strict=True) if ok) or "none")
-
-
 def replay(workspace: Workspace, needs: Sequence[Need], _: argparse.Namespace) -> None:
     right = [replayed(workspace, one)[0] for one in needs]
     line("L0 right state: the computed answer", needs, right)
-    names("   not so:", needs, [not one for one in right])
     traps = [one for one in needs if one.is_trap]
     wrong = [replayed(workspace, one, wrong=True) for one in traps]
     told = [one.said["finds"] in rules for one, (_, rules) in zip(traps, wrong, strict=True)]
@@ -149,11 +144,8 @@ def converse(
     line("   T has all within 15 turns", needs, [one.complete > 0 for one in found])
     line("   answer within 15 turns", needs, [one.answered > 0 for one in found])
     print("   median turns to it:", median([t.answered for t in found if t.answered] or [0]))
-    names("   tried:", needs, [True] * len(needs))
-    names("   answered:", needs, [one.answered > 0 for one in found])
-    names("   T has all, another answer:", needs, [t.complete > t.answered for t in found])
     for one, t in zip(needs, found, strict=True):
-        print(f"   {one.name}: {t.error[:200]}\n" if t.error else "", end="")
+        print(f"   {one.name}: T in {t.complete}, answer in {t.answered} turns {t.error[:200]}")
 
 
 def tried(needs: Sequence[Need], options: argparse.Namespace) -> Iterator[Need]:

@@ -36,10 +36,7 @@ def content_questions(dataset: RetrievalSet, spec: Spec, asker: Asker | None = N
     words is kept if it leads back to the query. The same set, spec and answers of the model give
     the same questions.
 
-    Args:
-        dataset: The tables; its questions do not matter.
-        spec: How many, and how.
-        asker: The model; None: the template's words are the questions.
+    Without an `asker`, the template's words are the questions.
 
     Raises:
         BenchmarkError: No query can be made of these tables, or answers cannot be kept. Where no

@@ -39,12 +39,8 @@ def draw_evenly(
     What a question cannot give is given by the others in equal parts. The paper takes as many of
     each; where tables are described by people, some questions are answered of none.
 
-    Args:
-        available: What each question of the datasheet can give, in the order in which it is
-            preferred; of questions that have given as much, the first one here gives.
-        wanted: How many; fewer where there are no more.
-        given: What each question has given before.
-        tables: How often each table was drawn before.
+    `given` and `tables` are what questions and tables have given before; of questions that have
+    given as much, the first one in `available` gives.
     """
     left = {number: [*some] for number, some in available.items() if some}
     given, tables = given.copy(), tables.copy()
@@ -66,11 +62,6 @@ def context_questions(dataset: RetrievalSet, spec: Spec, encoder: Encoder) -> Ge
     A context answers one of the 51 questions of the datasheet for one table; a question asks for
     the table by it, in its words; other tables that answer are found. Contexts are drawn evenly
     over the 51 and over the tables. The same set and spec give the same questions.
-
-    Args:
-        dataset: The tables and their documents; its questions do not matter.
-        spec: How many, and how.
-        encoder: Tells how near texts are.
 
     Raises:
         BenchmarkError: These tables have no documents that say anything.

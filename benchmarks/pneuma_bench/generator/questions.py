@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pneuma_bench.files import write_lines, write_text
+from pneuma_bench.files import whole, write_lines
 from pneuma_bench.generator.queries import SqlQuery, Subject
 
 
@@ -143,5 +143,6 @@ def write_generated(folder: Path, name: str, generated: Generated) -> list[Path]
     paths = [folder / f"{name}.{kind}" for kind in kinds]
     write_lines(paths[0], asked)
     write_lines(paths[1], map(asdict, generated.rejected))
-    write_text(paths[2], json.dumps(dict(generated.manifest), indent=2, ensure_ascii=False) + "\n")
+    with whole(paths[2]) as stream:
+        stream.write(json.dumps(dict(generated.manifest), indent=2).encode() + b"\n")
     return paths

@@ -94,9 +94,7 @@ def read_back(text: str, subject: Subject) -> SqlQuery:
     whose meaning they spell; what stands in double quotes in place of a value is one if it is no
     column. The FROM is not looked at. `x >= 1 AND x <= 2` is read as BETWEEN.
 
-    Args:
-        text: The answer: SQL, maybe between words and in a fence of Markdown. It is never run.
-        subject: Whose columns it names.
+    The answer may stand between words and in a fence of Markdown; it is never run.
 
     Raises:
         UnreadableSQLError: It is no SQL or more than the template has; the message says what.
@@ -118,10 +116,6 @@ def read_made(sql: str, subject: Subject) -> SqlQuery:
     """Read SQL that `SqlQuery.sql` wrote as a query of a table with columns of such names.
 
     Capitals do not count in names, signs and blanks do.
-
-    Args:
-        sql: One statement of the template. It is never run.
-        subject: Whose columns it names.
 
     Raises:
         UnreadableSQLError: It is no SQL, more than the template has, or names what is not there.

@@ -62,11 +62,8 @@ def talked(workspace: Workspace, need: Need, say: Callable[[str, str], None] | N
     to a T that has all; once it is made they put their own query in the place of Q, accept the
     right rows, and else go on. They never write T.
 
-    Args:
-        workspace: Over the suite's lake.
-        need: What they have in mind.
-        say: Says a text in the conversation of an id; None: there is no model, so a proposal that
-            does not do is taken back, and all that was told is said in one.
+    Without `say`, which says a text in a conversation, there is no model: a proposal that does not
+    do is taken back, and all that was told is said in one.
     """
     seek = workspace.seek
     begun = seek.start(ASKER, need.name).conversation_id

@@ -13,12 +13,7 @@ def haystack(
 ) -> RetrievalSet:
     """Return a set of so many tables, among which the first questions of another have theirs.
 
-    Args:
-        dataset: Whose questions.
-        hay: Sets whose tables stand beside its own.
-        questions: How many are asked; the same at every size.
-        size: How many tables there are.
-        seed: Decides which.
+    Tables of `hay` stand beside its own; the seed decides which.
 
     Raises:
         BenchmarkError: There are fewer tables, or more that are asked for.

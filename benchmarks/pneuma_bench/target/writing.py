@@ -40,11 +40,6 @@ def write_target(
     Questions that no table answers are left out. `table_id` of a question is a text where each has
     one table, and else a list for all: one column of the package's data has one type.
 
-    Args:
-        dataset: What to write.
-        folder: Where to; made if there is none.
-        split: Which part the package is to take it for.
-
     Returns:
         The files of the tables and of the questions, and how many questions are written.
 

@@ -125,12 +125,8 @@ POSITIONS = ("suffix", "prefix", "infix", "folder")
 def name_of_part(name: str, part: str, position: str, joiner: str) -> str:
     """Return the name of a part, behind a folder where that is its position.
 
-    Args:
-        name: Of the whole thing.
-        part: How the part is written.
-        position: One of `POSITIONS`; infix before the last word of the name, if it has several.
-        joiner: What stands between them; where there is nothing, words begin with a capital, but
-            for names in capitals, where nobody could read that.
+    Infix is before the last word of the name. Where nothing joins them, words begin with a capital,
+    but for names in capitals, where nobody could read that.
     """
     joiner = joiner or "_" * name.isupper()
     pieces = [*filter(None, part.split("_"))]

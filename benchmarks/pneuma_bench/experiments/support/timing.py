@@ -1,7 +1,6 @@
-"""How long something takes, by the clock and by the processor, and how much memory there was."""
+"""How long something takes, by the clock and by the processor."""
 
 import os
-import resource
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,11 +23,6 @@ def timed(work: Callable[[], T]) -> tuple[T, Took]:
     wall, cpu = time.perf_counter(), _cpu()
     found = work()
     return found, Took(time.perf_counter() - wall, _cpu() - cpu)
-
-
-def peak_mb() -> float:
-    """Return the most memory that this process has had, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _cpu() -> float:
