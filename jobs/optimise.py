@@ -35,7 +35,7 @@ def compact_index(
             done = optimise_index(pneuma_index.index)
     except PneumaError as error:
         raise dg.Failure(str(error), metadata={"error": type(error).__name__}) from error
-    context.add_output_metadata(metadata(done.named()))
+    context.add_output_metadata(metadata(done))
 
 
 def optimise_schedule(

@@ -65,9 +65,9 @@ def optimise(workspace: "Workspace", as_json: JsonOption = False) -> None:
     with showing_progress():
         done = optimise_index(workspace.search_index)
     if as_json:
-        print_json(done.named())
+        print_json(done)
     else:
-        print_table(["figure", "value"], [[name, f"{n:,}"] for name, n in done.named().items()])
+        print_table(["figure", "value"], [[name, f"{n:,}"] for name, n in done.items()])
 
 
 def restore(workspace: "Workspace", as_json: JsonOption = False) -> None:

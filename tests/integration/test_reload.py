@@ -6,8 +6,7 @@ from contextlib import contextmanager
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.store.dagster_manifest import TablePage, write_pages
-from pneuma_assets.core.store.dagster_manifest_places import Folder
+from pneuma_assets.core.store.dagster_manifest import Folder, TablePage, write_pages
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.sensors.reload import Reloaded, reload_if_changed
 from tests.support.pipeline_support import deployment

@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy import func, select
 
-from pneuma_assets.core.store.database import StorePart
-from pneuma_assets.core.store.key_values import get, put
+from pneuma_assets.core.store.database import StorePart, get, put
 from pneuma_assets.core.store.schema import corrections, delete_by, pages, problems, tables, upsert
 from pneuma_assets.core.tables import content_hash
 

@@ -16,9 +16,8 @@ from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.lineage.names import TableName
 from pneuma_assets.core.relations.join_graph import JoinEdge
-from pneuma_assets.core.store.database import StorePart
+from pneuma_assets.core.store.database import StorePart, get_all, put_all
 from pneuma_assets.core.store.joins import join_key
-from pneuma_assets.core.store.key_values import get_all, put_all
 from pneuma_assets.core.store.schema import (
     delete_by,
     edge_origins,

@@ -19,8 +19,7 @@ from sqlalchemy import delete, select
 
 from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.errors import StateDamagedError, StateError
-from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.key_values import get_json, put_json
+from pneuma_assets.core.store.database import Database, get_json, put_json
 from pneuma_assets.core.store.schema import (
     SHARED,
     delete_by,

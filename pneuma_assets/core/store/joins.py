@@ -12,8 +12,7 @@ from sqlalchemy import Table as SqlTable
 
 from pneuma_assets.core.lineage.edges import EdgeKind
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind, On
-from pneuma_assets.core.store.database import StorePart
-from pneuma_assets.core.store.key_values import get_json, put_json
+from pneuma_assets.core.store.database import StorePart, get_json, put_json
 from pneuma_assets.core.store.schema import (
     edges,
     insert_rows,

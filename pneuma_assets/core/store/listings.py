@@ -12,8 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, case, delete, func, select, update
 
 from pneuma_assets.core.changes.renames import Named, renamed
-from pneuma_assets.core.store.database import StorePart
-from pneuma_assets.core.store.key_values import get_json, put_json
+from pneuma_assets.core.store.database import StorePart, get_json, put_json
 from pneuma_assets.core.store.problems import shortened
 from pneuma_assets.core.store.removals import (
     CAREFUL,

@@ -10,8 +10,7 @@ from typing import Any
 
 from sqlalchemy import delete, select
 
-from pneuma_assets.core.store.database import StorePart
-from pneuma_assets.core.store.key_values import get_all, get_json, put_all, put_json
+from pneuma_assets.core.store.database import StorePart, get_all, get_json, put_all, put_json
 from pneuma_assets.core.store.removals import OF_TABLE
 from pneuma_assets.core.store.schema import (
     conversation_cells,

@@ -11,8 +11,7 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, insert, select, update
 
-from pneuma_assets.core.store.database import StorePart
-from pneuma_assets.core.store.key_values import get_json, put_json
+from pneuma_assets.core.store.database import StorePart, get_json, put_json
 from pneuma_assets.core.store.schema import (
     delete_by,
     insert_rows,

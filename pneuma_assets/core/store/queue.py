@@ -30,14 +30,14 @@ from sqlalchemy import (
     update,
 )
 
-from pneuma_assets.core.store import key_values, schema
+from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.access import UNPUBLISHED
-from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.database import Database, get, put
 from pneuma_assets.core.store.documents import replace_documents
 from pneuma_assets.core.store.problems import ROWS
+from pneuma_assets.core.store.profiles import Statistics
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.schema import delete_by, delete_of_tables, problems, tables, upsert
-from pneuma_assets.core.store.statistics import Statistics
 from pneuma_assets.core.store.tables import (
     AT_HAND,
     FREE,
@@ -180,14 +180,14 @@ class Queue:
             known = self.recipe()
             if known == recipe:
                 return False
-            key_values.put(self._db, _RECIPE, recipe)
+            put(self._db, _RECIPE, recipe)
             from_start = {**_FROM_START, "sampled_row_count": None}
             connection.execute(update(tables).where(THERE).values(**from_start))
             return known is not None
 
     def recipe(self) -> str | None:
         """Return which models and options the tables are made with; None before the first run."""
-        return key_values.get(self._db, _RECIPE)
+        return get(self._db, _RECIPE)
 
     def mark_pending(self, table_ids: Iterable[str], *, sample: bool = False) -> None:
         """Let tables be indexed again whatever their version (lost blocks, a new context).

@@ -12,8 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, delete, select
 
 from pneuma_assets.core.store import schema
-from pneuma_assets.core.store.database import StorePart
-from pneuma_assets.core.store.key_values import get, put
+from pneuma_assets.core.store.database import StorePart, get, put
 from pneuma_assets.core.store.schema import delete_by, delete_of_tables, problems, tables, upsert
 from pneuma_assets.core.store.tables import (
     FREE,

@@ -22,8 +22,7 @@ import psutil
 from sqlalchemy import Row, and_, bindparam, delete, insert, select, update
 
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.store.database import StorePart
-from pneuma_assets.core.store.key_values import get_json, put_json
+from pneuma_assets.core.store.database import StorePart, get_json, put_json
 from pneuma_assets.core.store.schema import delete_by, leases, runs, stages, upsert
 
 logger = logging.getLogger(__name__)

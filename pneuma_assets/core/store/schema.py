@@ -99,7 +99,7 @@ def _data(name: str) -> Column[Any]:
 
 
 meta = _table("meta", _key("key"), _text("value"))
-"""Single values, each under a key (`key_values`)."""
+"""Single values, each under a key (`database.put`)."""
 
 tables = _table(
     "tables",

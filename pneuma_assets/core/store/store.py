@@ -10,7 +10,7 @@ from pneuma_assets.core.store.access import Access
 from pneuma_assets.core.store.asset_keys import OwnedAssetKeys
 from pneuma_assets.core.store.catalog import CatalogFacts
 from pneuma_assets.core.store.conversations import Conversations
-from pneuma_assets.core.store.dagster_manifest_places import Folder, Place, Server
+from pneuma_assets.core.store.dagster_manifest import Folder, Place, Server
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.descriptions import Descriptions
 from pneuma_assets.core.store.documents import DocumentStore, UserContext
@@ -30,14 +30,13 @@ from pneuma_assets.core.store.narrations import NarrationCache
 from pneuma_assets.core.store.postgresql_database import PostgreSQL, PostgreSQLDatabase, server_of
 from pneuma_assets.core.store.privacy import Privacy
 from pneuma_assets.core.store.problems import Problems
-from pneuma_assets.core.store.profiles import Profiles
+from pneuma_assets.core.store.profiles import Profiles, Statistics
 from pneuma_assets.core.store.questions import Questions
 from pneuma_assets.core.store.queue import Queue
 from pneuma_assets.core.store.removals import Removals
 from pneuma_assets.core.store.renaming import Renaming
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.sqlite_database import SqliteDatabase
-from pneuma_assets.core.store.statistics import Statistics
 from pneuma_assets.core.store.tables import Tables
 from pneuma_assets.core.store.usage import Usage
 from pneuma_assets.core.tables import Document, DocumentKind

@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from pneuma_assets.core.store import statistics
+from pneuma_assets.core.store import profiles as module
 from pneuma_assets.core.tables import ColumnProfile
 from tests.conformance.store.lake import claim, finish, index, ref, table
 
@@ -102,7 +102,7 @@ def test_a_row_count_is_noted_when_it_is_another_one(store, monkeypatch):
 
 
 def test_old_row_counts_grow_thin(indexed, monkeypatch):
-    monkeypatch.setattr(statistics, "COUNTS_KEPT", 8)
+    monkeypatch.setattr(module, "COUNTS_KEPT", 8)
     monkeypatch.setattr(indexed._db, "now", count().__next__)
     for rows in range(100):
         indexed.statistics.note_row_counts({"lake/a": rows, "lake/b": rows % 2 if rows < 5 else 1})

@@ -8,8 +8,12 @@ import dagster as dg
 import pytest
 
 from pneuma_assets import with_narrations
-from pneuma_assets.core.store.dagster_manifest import COLUMNS, DescribedTable, write_described
-from pneuma_assets.core.store.dagster_manifest_places import Folder
+from pneuma_assets.core.store.dagster_manifest import (
+    COLUMNS,
+    DescribedTable,
+    Folder,
+    write_described,
+)
 from pneuma_assets.core.tables import Description, Provenance
 from tests.support.pipeline_support import deployment
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from pneuma_assets.assets.table_assets import table_specs
 from pneuma_assets.assets.table_events import CHECK, problem_checks
-from pneuma_assets.core.store.dagster_manifest import TablePage, write_pages
-from pneuma_assets.core.store.dagster_manifest_places import Folder
+from pneuma_assets.core.store.dagster_manifest import Folder, TablePage, write_pages
 from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment
 

@@ -10,6 +10,7 @@ from pneuma_assets.core.store.dagster_manifest import (
     COLUMNS,
     PAGES,
     DescribedTable,
+    Folder,
     Manifest,
     TablePage,
     read_described,
@@ -17,7 +18,6 @@ from pneuma_assets.core.store.dagster_manifest import (
     write_described,
     write_pages,
 )
-from pneuma_assets.core.store.dagster_manifest_places import Folder
 from pneuma_assets.core.tables import Description, Provenance
 from tests.support.pipeline_support import deployment
 
