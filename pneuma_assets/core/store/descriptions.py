@@ -8,15 +8,8 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import delete, select
 
+from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.database import StorePart
-from pneuma_assets.core.store.schema import (
-    column_descriptions,
-    corrections,
-    delete_by,
-    insert_rows,
-    storable,
-    upsert,
-)
 from pneuma_assets.core.tables import Column, Description, Provenance, comments_on_columns
 from pneuma_assets.core.text.sentences import first_words
 
@@ -24,7 +17,7 @@ MOST_CHARS = 500
 """Of a table's description."""
 
 _TABLE, _COLUMN = "table", "column"
-_columns, _corrected = column_descriptions.c, corrections.c
+_columns, _corrected = schema.column_descriptions.c, schema.corrections.c
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +42,7 @@ class Correction:
 
     def is_of(self, column: str) -> bool:
         """Tell whether it is about a column of this name, as far as a database keeps names."""
-        return self.column is not None and self.column == storable(column)
+        return self.column is not None and self.column == schema.storable(column)
 
 
 class Descriptions(StorePart):
@@ -71,15 +64,17 @@ class Descriptions(StorePart):
             for position, one in some
         ]
         with self._db.write() as connection:
-            delete_by(connection, _columns.table_id, [table_id for table_id, _ in described])
-            insert_rows(connection, column_descriptions, rows)
+            schema.delete_by(connection, _columns.table_id, [table_id for table_id, _ in described])
+            schema.insert_rows(connection, schema.column_descriptions, rows)
 
     def of_tables(
         self, table_ids: Collection[str]
     ) -> dict[str, dict[int, dict[Provenance, Description]]]:
         """Return the descriptions of each table's columns, by position and provenance."""
         found: dict[str, dict[int, dict[Provenance, Description]]] = {}
-        ordered = select(column_descriptions).order_by(_columns.position, _columns.provenance)
+        ordered = select(schema.column_descriptions).order_by(
+            _columns.position, _columns.provenance
+        )
         for table_id, rows in self._db.grouped(ordered, _columns.table_id, table_ids).items():
             said = found.setdefault(table_id, {})
             for row in rows:
@@ -98,7 +93,7 @@ class Descriptions(StorePart):
                 "author": author,
                 "said_at": self._db.now(),
             }
-            upsert(connection, corrections, [row])
+            schema.upsert(connection, schema.corrections, [row])
 
     def withdraw(self, table_id: str, column: str | None) -> bool:
         """Forget a correction; returns whether there was one."""
@@ -108,11 +103,11 @@ class Descriptions(StorePart):
             _corrected.column_name == (column or ""),
         )
         with self._db.write() as connection:
-            return connection.execute(delete(corrections).where(*mine)).rowcount > 0
+            return connection.execute(delete(schema.corrections).where(*mine)).rowcount > 0
 
     def corrections(self, table_ids: Collection[str] | None = None) -> Sequence[Correction]:
         """Return corrections of these tables (None: all), also gone ones; a table's own first."""
-        asked = select(corrections).order_by(
+        asked = select(schema.corrections).order_by(
             _corrected.table_id, _corrected.about.desc(), _corrected.column_name
         )
         return [

@@ -8,18 +8,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, select
 
+from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.database import StorePart
-from pneuma_assets.core.store.schema import (
-    corrections,
-    delete_by,
-    documents,
-    insert_rows,
-    staged_blocks,
-    tables,
-    told,
-    upsert,
-    user_contexts,
-)
 from pneuma_assets.core.tables import (
     Block,
     Description,
@@ -32,14 +22,14 @@ from pneuma_assets.core.tables import (
 _BEGINNING = 4_000
 """Characters."""
 
-_d, _staged, _added = documents.c, staged_blocks.c, user_contexts.c
+_d, _staged, _added = schema.documents.c, schema.staged_blocks.c, schema.user_contexts.c
 _TEXTS = select(_d.table_id, _d.kind, _d.text).order_by(_d.table_id, _d.kind, _d.ordinal)
-_CONTEXTS = select(user_contexts).order_by(_added.name)
-_CORRECTED = select(corrections.c.table_id, corrections.c.text).where(
-    corrections.c.about == "table", corrections.c.text != ""
+_CONTEXTS = select(schema.user_contexts).order_by(_added.name)
+_CORRECTED = select(schema.corrections.c.table_id, schema.corrections.c.text).where(
+    schema.corrections.c.about == "table", schema.corrections.c.text != ""
 )
-_TOLD = select(told).order_by(told.c.origin)
-_OF_CLAIMED = tables.c.table_id == _staged.table_id
+_TOLD = select(schema.told).order_by(schema.told.c.origin)
+_OF_CLAIMED = schema.tables.c.table_id == _staged.table_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +54,8 @@ class DocumentStore(StorePart):
         """Return every document about tables, by kind and in order, people's own included."""
         made = self._db.grouped(_TEXTS, _d.table_id, table_ids)
         added = self._db.grouped(_CONTEXTS, _added.table_id, table_ids)
-        corrected = self._db.grouped(_CORRECTED, corrections.c.table_id, table_ids)
-        others = self._db.grouped(_TOLD, told.c.table_id, table_ids)
+        corrected = self._db.grouped(_CORRECTED, schema.corrections.c.table_id, table_ids)
+        others = self._db.grouped(_TOLD, schema.told.c.table_id, table_ids)
         found: dict[str, list[Document]] = {}
         for i in table_ids:
             texts = [row.text for row in (*added[i], *corrected[i])]
@@ -85,8 +75,8 @@ class DocumentStore(StorePart):
     def preview(self, run_id: str, kind: DocumentKind, limit: int) -> list[tuple[str, str]]:
         """Return table ids and texts of some documents of the tables that a run has claimed."""
         found = self._db.read(
-            _TEXTS.join(tables, tables.c.table_id == _d.table_id)
-            .where(tables.c.claimed_by == run_id, _d.kind == kind, _d.ordinal == 0)
+            _TEXTS.join(schema.tables, schema.tables.c.table_id == _d.table_id)
+            .where(schema.tables.c.claimed_by == run_id, _d.kind == kind, _d.ordinal == 0)
             .limit(limit)
         )
         return [(row.table_id, row.text) for row in found]
@@ -109,7 +99,7 @@ class DocumentStore(StorePart):
             say(row.table_id, row.text, Provenance.DOCUMENT, "")
         for row in self._db.read_by(added, _added.table_id, table_ids):
             say(row.table_id, row.text, Provenance.PERSON, row.name)
-        for row in self._db.read_by(_TOLD, told.c.table_id, table_ids):
+        for row in self._db.read_by(_TOLD, schema.told.c.table_id, table_ids):
             text = json.loads(row.fields).get("description", "")
             say(row.table_id, text, Provenance.DOCUMENT, row.origin)
         return found
@@ -129,12 +119,12 @@ class DocumentStore(StorePart):
             for ordinal, one in enumerate(embedded)
         ]
         with self._db.write() as connection:
-            delete_by(connection, _staged.table_id, [table_id for table_id, _ in blocks])
-            insert_rows(connection, staged_blocks, rows)
+            schema.delete_by(connection, _staged.table_id, [table_id for table_id, _ in blocks])
+            schema.insert_rows(connection, schema.staged_blocks, rows)
 
     def staged(self, encoder: str, table_ids: Collection[str]) -> dict[str, list[EmbeddedBlock]]:
         """Return the blocks of tables that wait for the index, embedded by this encoder."""
-        blocks = select(staged_blocks).where(_staged.encoder == encoder)
+        blocks = select(schema.staged_blocks).where(_staged.encoder == encoder)
         ordered = blocks.order_by(_staged.kind, _staged.ordinal)
         return {
             table_id: [
@@ -151,8 +141,8 @@ class DocumentStore(StorePart):
         """Return the claimed tables whose blocks wait for the index by another encoder."""
         found = self._db.read(
             select(_staged.table_id)
-            .join(tables, _OF_CLAIMED)
-            .where(tables.c.claimed_by == run_id, _staged.encoder != encoder)
+            .join(schema.tables, _OF_CLAIMED)
+            .where(schema.tables.c.claimed_by == run_id, _staged.encoder != encoder)
             .distinct()
             .order_by(_staged.table_id)
         )
@@ -162,13 +152,13 @@ class DocumentStore(StorePart):
         """Save a person's text about a table; the same name again replaces it."""
         row = {"table_id": table_id, "name": context.name, "text": context.text}
         with self._db.write() as connection:
-            upsert(connection, user_contexts, [row])
+            schema.upsert(connection, schema.user_contexts, [row])
 
     def remove_user_context(self, table_id: str, name: str) -> bool:
         """Forget a person's text; returns whether there was one of that name."""
         here = _added.table_id == table_id, _added.name == name
         with self._db.write() as connection:
-            return connection.execute(delete(user_contexts).where(*here)).rowcount > 0
+            return connection.execute(delete(schema.user_contexts).where(*here)).rowcount > 0
 
     def user_contexts(self, table_ids: Collection[str]) -> dict[str, list[UserContext]]:
         """Return what people added to tables, ordered by name."""
@@ -184,10 +174,10 @@ def replace_documents(
     connection: Connection, kind: DocumentKind, replaced: Sequence[tuple[str, Sequence[Document]]]
 ) -> None:
     """Make the documents of one kind of tables exactly these, inside an open transaction."""
-    delete_by(connection, _d.table_id, [i for i, _ in replaced], _d.kind == str(kind))
+    schema.delete_by(connection, _d.table_id, [i for i, _ in replaced], _d.kind == str(kind))
     rows = [
         {"table_id": table_id, "kind": str(kind), "ordinal": ordinal, "text": document.text}
         for table_id, some in replaced
         for ordinal, document in enumerate(some)
     ]
-    insert_rows(connection, documents, rows)
+    schema.insert_rows(connection, schema.documents, rows)

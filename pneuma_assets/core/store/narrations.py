@@ -10,23 +10,16 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, delete, select, update
 
+from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.database import StorePart
-from pneuma_assets.core.store.schema import (
-    delete_by,
-    insert_new,
-    narrations,
-    storable,
-    table_narrations,
-    upsert,
-)
 from pneuma_assets.core.tables import Description, Provenance, Table
 
 KEPT_SHARE = 0.5
 """Where fewer columns stayed, both of those that were there and of those that are, it is another
 table under the same name, and all columns are described anew."""
 
-_said = table_narrations.c
-_DESCRIBED = select(table_narrations).where(_said.text != "")
+_said = schema.table_narrations.c
+_DESCRIBED = select(schema.table_narrations).where(_said.text != "")
 _NOTHING = Description("", Provenance.MODEL, "")
 
 
@@ -39,7 +32,7 @@ class AnswerKey:
 
     def subject(self, table: Table) -> "Subject":
         """Return what an answer about a column of this table belongs to."""
-        return Subject(storable(table.table_id) if self.of_table else "", table.schema_hash)
+        return Subject(schema.storable(table.table_id) if self.of_table else "", table.schema_hash)
 
 
 class Subject(NamedTuple):
@@ -65,9 +58,9 @@ class NarrationCache(StorePart):
     ) -> dict[str, dict[int, Answer]]:
         """Return what was said of these tables, under the first keys first, by id and position."""
         found: dict[str, dict[int, Answer]] = {table.table_id: {} for table in tables}
-        n = narrations.c
+        n = schema.narrations.c
         for key in reversed(keys):
-            by_model = select(narrations).where(n.model == key.model)
+            by_model = select(schema.narrations).where(n.model == key.model)
             if key.of_table:
                 said = self._db.grouped(by_model, n.table_id, [*found])
             else:
@@ -82,7 +75,7 @@ class NarrationCache(StorePart):
     def carry_over(self, key: AnswerKey, tables: Sequence[Table]) -> None:
         """Let the columns tables still have keep what was said of them under their new schemas."""
         ids = [table.table_id for table in tables]
-        before = self._db.grouped(select(table_narrations), _said.table_id, ids)
+        before = self._db.grouped(select(schema.table_narrations), _said.table_id, ids)
         known, rows = self.answers([key], tables), []
         for table in tables:
             was = {(row.column_name, row.column_type): row for row in before[table.table_id]}
@@ -101,14 +94,14 @@ class NarrationCache(StorePart):
                 and position not in known[table.table_id]
             ]
         with self._db.write() as connection:
-            upsert(connection, narrations, rows)
+            schema.upsert(connection, schema.narrations, rows)
 
     def save(self, key: AnswerKey, answers: Iterable[tuple[Subject, int, str]]) -> None:
         """Keep answers given just now, each its subject, a column position and the narration."""
         with self._db.write() as connection:
             now = self._db.now()
             rows = [_row(key, subject, at, Answer(text, now)) for subject, at, text in answers]
-            upsert(connection, narrations, rows)
+            schema.upsert(connection, schema.narrations, rows)
 
     def assign(
         self,
@@ -135,14 +128,16 @@ class NarrationCache(StorePart):
             if (model or position in shown) and self._db.fits(column.name)
         ]
         with self._db.write() as connection:
-            delete_by(connection, _said.table_id, [table.table_id for table, _, _ in narrated])
-            insert_new(connection, table_narrations, rows)
+            schema.delete_by(
+                connection, _said.table_id, [table.table_id for table, _, _ in narrated]
+            )
+            schema.insert_new(connection, schema.table_narrations, rows)
 
     def forget_empty(self) -> None:
         """Let columns be asked again of which the model had nothing to say."""
-        said_nothing = update(table_narrations).where(_said.answer == "")
+        said_nothing = update(schema.table_narrations).where(_said.answer == "")
         with self._db.write() as connection:
-            connection.execute(delete(narrations).where(narrations.c.text == ""))
+            connection.execute(delete(schema.narrations).where(schema.narrations.c.text == ""))
             connection.execute(said_nothing.values(answer=None, answered_at=None))
 
     def of_tables(self, table_ids: Collection[str]) -> dict[str, dict[str, Description]]:

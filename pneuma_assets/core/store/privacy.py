@@ -10,16 +10,9 @@ from typing import Any
 
 from sqlalchemy import delete, select
 
+from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.database import StorePart, get_all, get_json, put_all, put_json
 from pneuma_assets.core.store.removals import OF_TABLE
-from pneuma_assets.core.store.schema import (
-    conversation_cells,
-    delete_by,
-    delete_of_tables,
-    narrations,
-    problems,
-    tables,
-)
 from pneuma_assets.core.store.tables import THERE, update_rows
 
 _RULES = "privacy:"
@@ -64,7 +57,9 @@ class Privacy(StorePart):
 
     def tables_of(self, sources: Collection[str]) -> list[str]:
         """Return the tables of some sources, in order."""
-        of_sources = select(tables.c.table_id).where(tables.c.source.in_(list(sources)))
+        of_sources = select(schema.tables.c.table_id).where(
+            schema.tables.c.source.in_(list(sources))
+        )
         return sorted(row.table_id for row in self._db.read(of_sources))
 
     def forget(self, table_ids: Collection[str]) -> None:
@@ -82,16 +77,18 @@ class Privacy(StorePart):
     def forget_names(self, schemas: Collection[str]) -> None:
         """Forget what a model said of columns of these schemas, which may tell their names."""
         with self._db.write() as connection:
-            delete_by(connection, narrations.c.schema_hash, schemas)
+            schema.delete_by(connection, schema.narrations.c.schema_hash, schemas)
         self._db.drop_backup()
 
     def _forget(self, table_ids: Collection[str], values: Mapping[str, Any]) -> None:
         if not table_ids:
             return
         with self._db.write() as connection:
-            delete_of_tables(connection, table_ids, *OF_TABLE)
-            connection.execute(delete(conversation_cells))  # whichever of them read these tables
-            delete_by(connection, problems.c.subject, table_ids)
+            schema.delete_of_tables(connection, table_ids, *OF_TABLE)
+            connection.execute(
+                delete(schema.conversation_cells)
+            )  # whichever of them read these tables
+            schema.delete_by(connection, schema.problems.c.subject, table_ids)
             update_rows(connection, table_ids, THERE, **values)
             put_json(self._db, _PAGES, sorted({*self.pages_to_wipe(), *table_ids}))
         self._db.drop_backup()

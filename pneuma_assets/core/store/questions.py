@@ -11,14 +11,8 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, insert, select, update
 
+from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.database import StorePart, get_json, put_json
-from pneuma_assets.core.store.schema import (
-    delete_by,
-    insert_rows,
-    measurements,
-    mined_questions,
-    tables,
-)
 from pneuma_assets.core.store.tables import SEARCHABLE, THERE
 from pneuma_assets.core.tables import content_hash
 
@@ -34,9 +28,9 @@ _ARRIVED = "mined questions arrivals"
 _TAG = 16
 """Letters of the hash by which a table is known there."""
 
-_MINED = [column for column in mined_questions.c if column.name != "number"]
-_MEASUREMENTS = select(measurements).order_by(measurements.c.number)
-_NEWEST = select(func.max(measurements.c.number)).scalar_subquery()
+_MINED = [column for column in schema.mined_questions.c if column.name != "number"]
+_MEASUREMENTS = select(schema.measurements).order_by(schema.measurements.c.number)
+_NEWEST = select(func.max(schema.measurements.c.number)).scalar_subquery()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +91,7 @@ class Questions(StorePart):
 
     def all(self) -> list[MinedQuestion]:
         """Return all questions, in the order in which they were made."""
-        found = self._db.read(select(*_MINED).order_by(mined_questions.c.number))
+        found = self._db.read(select(*_MINED).order_by(schema.mined_questions.c.number))
         return [MinedQuestion(**{**row._mapping, "made": json.loads(row.made)}) for row in found]
 
     def replace(self, questions: Sequence[MinedQuestion], seen: Mapping[str, float]) -> None:
@@ -107,31 +101,31 @@ class Questions(StorePart):
         were read, are left out: a rule may have hidden what they were made of.
         """
         with self._db.write() as connection:
-            connection.execute(delete(mined_questions))
+            connection.execute(delete(schema.mined_questions))
             still = self.still(seen)
             same = (one for one in questions if one.table_id in still)
             rows = [
                 {**asdict(one), "made": json.dumps(one.made, ensure_ascii=False), "number": number}
                 for number, one in enumerate(same)
             ]
-            insert_rows(connection, mined_questions, rows)
+            schema.insert_rows(connection, schema.mined_questions, rows)
         self._db.checkpoint()
 
     def drop(self, question_ids: Collection[str]) -> None:
         """Forget some questions, which their tables do not answer any more."""
         with self._db.write() as connection:
-            delete_by(connection, mined_questions.c.question_id, question_ids)
+            schema.delete_by(connection, schema.mined_questions.c.question_id, question_ids)
 
     def versions(self, table_ids: Iterable[str]) -> dict[str, str | None]:
         """Return of tables which state of them is indexed, of those that have not left."""
-        asked = select(tables.c.table_id, tables.c.indexed_version).where(THERE)
-        found = self._db.read_by(asked, tables.c.table_id, table_ids)
+        asked = select(schema.tables.c.table_id, schema.tables.c.indexed_version).where(THERE)
+        found = self._db.read_by(asked, schema.tables.c.table_id, table_ids)
         return {row.table_id: row.indexed_version for row in found}
 
     def seen(self, table_ids: Iterable[str]) -> dict[str, float]:
         """Return when tables were indexed, of those that are searchable and have not left."""
-        asked = select(tables.c.table_id, tables.c.indexed_at).where(SEARCHABLE)
-        found = self._db.read_by(asked, tables.c.table_id, table_ids)
+        asked = select(schema.tables.c.table_id, schema.tables.c.indexed_at).where(SEARCHABLE)
+        found = self._db.read_by(asked, schema.tables.c.table_id, table_ids)
         return {row.table_id: row.indexed_at for row in found}
 
     def still(self, seen: Mapping[str, float]) -> set[str]:
@@ -180,14 +174,14 @@ class Questions(StorePart):
                 "places": json.dumps(kept),
                 "accepted": 0,
             }
-            connection.execute(insert(measurements), [row])
-            old = measurements.c.number <= number - MOST_KEPT
-            connection.execute(delete(measurements).where(old))
+            connection.execute(insert(schema.measurements), [row])
+            old = schema.measurements.c.number <= number - MOST_KEPT
+            connection.execute(delete(schema.measurements).where(old))
         return Measurement(number, now, key, dict(figures), dict(places), newer=newer)
 
     def accept(self) -> bool:
         """Let later measurements be compared with the newest one alone; False: there is none."""
-        newest = update(measurements).where(measurements.c.number == _NEWEST)
+        newest = update(schema.measurements).where(schema.measurements.c.number == _NEWEST)
         with self._db.write() as connection:
             return connection.execute(newest.values(accepted=1)).rowcount > 0
 

@@ -6,35 +6,24 @@ from typing import Any
 from sqlalchemy import Connection, delete, select
 from sqlalchemy import Table as SqlTable
 
+from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.joins import move_verdicts, rename_verdict_columns
-from pneuma_assets.core.store.schema import (
-    column_descriptions,
-    column_profiles,
-    corrections,
-    delete_by,
-    delete_of_tables,
-    documents,
-    drawn,
-    evidence,
-    insert_new,
-    mined_questions,
-    narrations,
-    portions,
-    row_counts,
-    storable,
-    table_narrations,
-    tables,
-    user_contexts,
-)
 from pneuma_assets.core.store.tables import update_each
 from pneuma_assets.core.store.usage import move_answers
 from pneuma_assets.core.tables import DocumentKind
 
-_SAID = (user_contexts, corrections, table_narrations, narrations)
+_SAID = (schema.user_contexts, schema.corrections, schema.table_narrations, schema.narrations)
 """What people and models said."""
 
-_READ = (documents, column_descriptions, evidence, drawn, column_profiles, row_counts)
+_READ = (
+    schema.documents,
+    schema.column_descriptions,
+    schema.evidence,
+    schema.drawn,
+    schema.column_profiles,
+    schema.row_counts,
+)
 """What was read of a table and is true of it under any name."""
 
 _KEPT = (
@@ -53,20 +42,22 @@ class Renaming(StorePart):
         of that name which the table had before. A name that is too long for the database loses
         what was said, as it keeps none.
         """
-        fitting = {storable(a): storable(b) for a, b in names.items() if self._db.fits(b)}
+        fitting = {
+            schema.storable(a): schema.storable(b) for a, b in names.items() if self._db.fits(b)
+        }
         with self._db.write() as connection:
             rename_verdict_columns(connection, table_id, fitting)
-            for table in (corrections, table_narrations):
+            for table in (schema.corrections, schema.table_narrations):
                 _rename_columns(connection, table, table_id, fitting)
             if names:  # questions say the old ones
-                delete_of_tables(connection, [table_id], mined_questions)
+                schema.delete_of_tables(connection, [table_id], schema.mined_questions)
 
     def take_over(self, before: str, now: str) -> None:
         """Let what was said of a table that is gone be said of one that a run has read."""
         with self._db.write() as connection:
             _move_said(connection, {before: now})
-            _move(connection, row_counts, {before: now})
-            delete_of_tables(connection, [before], mined_questions)
+            _move(connection, schema.row_counts, {before: now})
+            schema.delete_of_tables(connection, [before], schema.mined_questions)
             _remember_names(connection, {before: now})
 
 
@@ -77,16 +68,20 @@ def move_tables(connection: Connection, names: Mapping[str, str]) -> None:
     Of a table that left and had the new name before, only what people said of it stays. Nothing
     tells of lineage until edges are there that end at the new name.
     """
-    lineage = documents.c.kind == str(DocumentKind.LINEAGE)
-    for some in portions(names.items()):  # a renamed folder may hold ten thousand
+    lineage = schema.documents.c.kind == str(DocumentKind.LINEAGE)
+    for some in schema.portions(names.items()):  # a renamed folder may hold ten thousand
         moved = dict(some)
-        found = connection.execute(select(tables).where(tables.c.table_id.in_(moved)))
+        found = connection.execute(select(schema.tables).where(schema.tables.c.table_id.in_(moved)))
         kept = {moved[r.table_id]: {name: getattr(r, name) for name in _KEPT} for r in found}
         update_each(connection, kept)
-        delete_of_tables(connection, moved.values(), *_READ, table_narrations, narrations)
+        schema.delete_of_tables(
+            connection, moved.values(), *_READ, schema.table_narrations, schema.narrations
+        )
         # Questions say the old names.
-        delete_of_tables(connection, [*moved, *moved.values()], mined_questions)
-        connection.execute(delete(documents).where(documents.c.table_id.in_(moved), lineage))
+        schema.delete_of_tables(connection, [*moved, *moved.values()], schema.mined_questions)
+        connection.execute(
+            delete(schema.documents).where(schema.documents.c.table_id.in_(moved), lineage)
+        )
         _move_said(connection, moved)
         for table in _READ:
             _move(connection, table, moved)
@@ -104,8 +99,8 @@ def _rename_columns(
     connection: Connection, table: SqlTable, table_id: str, names: Mapping[str, str]
 ) -> None:
     of_table = [table.c.table_id == table_id]
-    if table is corrections:
-        of_table.append(corrections.c.about == "column")
+    if table is schema.corrections:
+        of_table.append(schema.corrections.c.about == "column")
     here = (*of_table, table.c.column_name.in_(names))
     found = connection.execute(select(table).where(*here))
     rows: list[dict[str, Any]] = [
@@ -114,13 +109,13 @@ def _rename_columns(
     connection.execute(delete(table).where(*here))
     taken = table.c.column_name.in_([row["column_name"] for row in rows])
     connection.execute(delete(table).where(*of_table, taken))
-    insert_new(connection, table, rows)
+    schema.insert_new(connection, table, rows)
 
 
 def _remember_names(connection: Connection, names: Mapping[str, str]) -> None:
     """Let old rows say what they are now; so do those that had one of these names for a while."""
-    before = select(tables.c.table_id, tables.c.renamed_to)
-    found = connection.execute(before.where(tables.c.renamed_to.in_(names)))
+    before = select(schema.tables.c.table_id, schema.tables.c.renamed_to)
+    found = connection.execute(before.where(schema.tables.c.renamed_to.in_(names)))
     called = {**names, **{row.table_id: names[row.renamed_to] for row in found}}
     update_each(connection, {old: {"renamed_to": new} for old, new in called.items()})
 
@@ -129,5 +124,5 @@ def _move(connection: Connection, table: SqlTable, names: Mapping[str, str]) -> 
     """Change the ids in some rows; those whose new key is taken are removed instead."""
     found = connection.execute(select(table).where(table.c.table_id.in_(names)))
     rows = [{**row._mapping, "table_id": names[row.table_id]} for row in found]
-    delete_by(connection, table.c.table_id, names)
-    insert_new(connection, table, rows)
+    schema.delete_by(connection, table.c.table_id, names)
+    schema.insert_new(connection, table, rows)
