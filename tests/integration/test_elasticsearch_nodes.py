@@ -12,15 +12,7 @@ from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from tests.support.elasticsearch_index import opener
 from tests.support.elasticsearch_server import Cluster
 from tests.support.index_blocks import replace_blocks
-from tests.support.versioned_tables import (
-    BLOCKS,
-    DIMENSION,
-    ENCODER,
-    all_at,
-    look,
-    versions_found,
-    versions_of,
-)
+from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
 from tests.support.waiting import LONGEST, wait_until
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -58,13 +50,6 @@ class Load:
         self.seconds.append(time.monotonic() - started)
         for side in sides:
             self._check(side, oldest)
-
-    def read(self, index: ElasticsearchIndex) -> None:
-        """Read everything, as a copy to another engine does."""
-        oldest = self.oldest
-        assert index.list_tables() == dict.fromkeys(TABLES, BLOCKS)
-        self._check(versions_of(item.block for item in index.blocks()), oldest)
-        assert index.info().tables == len(TABLES)
 
     def write(self, index: ElasticsearchIndex) -> None:
         self.newest += 1
