@@ -3,7 +3,6 @@
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,7 @@ from pneuma_assets.core.relations.infer_joins import RECIPE, infer_joins
 from pneuma_assets.core.relations.join_column_facts import JoinColumn, join_columns
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import Description, TableFacts, content_hash
+from pneuma_assets.core.tables import TableFacts, content_hash
 from pneuma_assets.core.terms.collect import ROWS_KEPT, most_cells
 from pneuma_assets.core.terms.distinct_cells import Hashes, hashes_of
 
@@ -61,7 +60,7 @@ def mark_joins(store: Store, index: SearchIndex) -> int:
         now = (RECIPE, *store.joins.stamp())
         if store.joins.made_of() == now:
             break
-        tables, kept = columns_of_all(store), ValueOverlap(index)
+        tables, kept = columns_of(store, store.tables.indexed()), ValueOverlap(index)
         tables |= kept.whole(tables)
         news += store.joins.replace(infer_joins(tables, kept.share), now)
         _compare_views(store, store.joins.of_views(), tables)
@@ -99,25 +98,15 @@ def _by_name(tables: Mapping[str, Sequence[JoinColumn]]) -> dict[tuple[str, str]
     return {(one.table_id, one.name): one for columns in tables.values() for one in columns}
 
 
-def columns_of_all(store: Store) -> dict[str, list[JoinColumn]]:
-    """Return what is known of the columns of every searchable table, by its id."""
-    return columns_of(store, store.tables.indexed(), store.narrations.of_all())
-
-
-def columns_of(
-    store: Store,
-    table_ids: Sequence[str],
-    described: Mapping[str, Mapping[str, tuple[str, Description]]] = MappingProxyType({}),
-) -> dict[str, list[JoinColumn]]:
-    """Return what is known of the columns of tables that were read; `described` as by `of_all`."""
+def columns_of(store: Store, table_ids: Sequence[str]) -> dict[str, list[JoinColumn]]:
+    """Return what is known of the columns of tables, by their ids; of those that were read."""
     found: dict[str, list[JoinColumn]] = {}
     for some in chunks(table_ids, _AT_ONCE):
         sketches = store.profiles.sketches(some)
         for table in store.tables.profiles(some):
             sketch = sketches.get(table.table_id)
-            said = {name: one.text for name, (_, one) in described.get(table.table_id, {}).items()}
             columns = join_columns(
-                table.table_id, table.columns, table.row_count, sketch, table.primary_key, said
+                table.table_id, table.columns, table.row_count, sketch, table.primary_key
             )
             found[table.table_id] = list(columns)
     return found

@@ -11,15 +11,12 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 
-from pneuma_assets.core.relations.join_column_facts import JoinColumn, said_entities
+from pneuma_assets.core.relations.join_column_facts import JoinColumn
 from pneuma_assets.core.relations.join_features import (
     OWN,
-    RELATIONS,
     WEIGHTS,
     Features,
-    Surroundings,
     features,
     has_role,
     related,
@@ -28,7 +25,7 @@ from pneuma_assets.core.relations.join_features import (
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.relations.join_names import NamedColumn, SchemaNames
 
-RECIPE = "10"
+RECIPE = "11"
 """Of how joins are inferred; another one infers all of them anew."""
 
 LEAST_SHARE = 0.5
@@ -44,7 +41,6 @@ _MOST_MEANT, _MOST_COMPARED = 5, 20
 the names of more tables means none of them."""
 _MOST_KEYS = 5
 """Of one table, those of the best names."""
-_ORDER = {relation: place for place, relation in enumerate(RELATIONS)}
 
 Share = Callable[[JoinColumn, JoinColumn], float | None]
 """Tells which share of a column a key has where their sampled cells do not; None: nor can it."""
@@ -179,12 +175,12 @@ class _Keys:
 
     def __init__(self, columns: Iterable[NamedColumn], closer: Share) -> None:
         self._closer = closer
-        self._same: dict[str, list[NamedColumn]] = defaultdict(list)
+        same: dict[str, list[NamedColumn]] = defaultdict(list)
         self._of_table: dict[str, list[NamedColumn]] = defaultdict(list)
         meaning: dict[str, list[NamedColumn]] = defaultdict(list)
         parts: dict[str, list[NamedColumn]] = defaultdict(list)
         for one in columns:
-            self._same[one.name].append(one)
+            same[one.name].append(one)
             if one.is_key:
                 self._of_table[one.column.table_id].append(one)
         for table_id, some in self._of_table.items():
@@ -200,33 +196,23 @@ class _Keys:
         self._meaning = {
             word: sorted(keys, key=_order)[:_MOST_MEANT] for word, keys in meaning.items()
         }
-        self._homes: dict[str, Sequence[NamedColumn]] = {}
-
-    def _homes_of(self, name: str) -> Sequence[NamedColumn]:
-        if name not in self._homes:
-            keys = (one for one in self._same[name] if one.is_key)
-            self._homes[name] = nlargest(2, keys, standing)
-        return self._homes[name]
+        keys_of = ((name, [one for one in some if one.is_key]) for name, some in same.items())
+        self._home = {name: max(map(standing, keys)) for name, keys in keys_of if keys}
+        """How plainly the plainest of all keys of a name is referred to."""
 
     def candidates(self, column: NamedColumn) -> list[Candidate]:
         """Return the keys that a column may refer to."""
         keys = [key for key in self._meant(column) if _may_be(column, key)][:_MOST_COMPARED]
-        relations = {key: one for key in keys if (one := related(column, key))[0]}
-        plain = [(_ORDER[relation], other.own) for other, (relation, _) in relations.items()]
         found = []
-        for key, (relation, left) in relations.items():
-            share = self._share(column, key)
-            if share is not None and share < LEAST_SHARE:
+        for key in keys:
+            relation = related(column, key)
+            share = self._share(column, key) if relation else None
+            if not relation or (share is not None and share < LEAST_SHARE):
                 continue
-            beside = Surroundings(
-                relation, left,
-                sum(one <= _ORDER[relation] and own >= key.own for one, own in plain) - 1,
-                self._homes_of(column.name), len(self._same[column.name]) - 1,
-                key is self._of_table[key.column.table_id][0],
-            )  # fmt: skip
-            of_pair = features(column, key, share, beside)
+            is_home = standing(key) == self._home.get(column.name)
+            of_pair = features(column, key, share, relation, is_home=is_home)
             found.append(Candidate(column.column, key.column, of_pair, share))
-        return found or list(self._said(column))
+        return found
 
     def _share(self, column: NamedColumn, key: NamedColumn) -> float | None:
         """Return the share of a column's cells that a key has; 0 where its type says so."""
@@ -235,22 +221,6 @@ class _Keys:
             share = self._closer(column.column, key.column)
         kinds = column.column.kind, key.column.kind
         return 0.0 if share is None and None not in kinds and kinds[0] != kinds[1] else share
-
-    def _said(self, column: NamedColumn) -> Iterator[Candidate]:
-        """Yield the keys of the first table that is named as what a column is said to be a key of.
-
-        A column whose own name says of what, `test_id`, is of nothing else.
-        """
-        if not column.refers or column.own >= OWN:
-            return
-        stem = "".join(column.stems[0]) if column.kind else ""
-        for entity in said_entities(column.column.said):
-            if keys := self._meaning.get(entity):
-                for key in keys if entity.startswith(stem) else ():
-                    share = self._share(column, key)
-                    if key.own >= OWN and share is not None and share >= _STRONG_SHARE:
-                        yield Candidate(column.column, key.column, {"said": 1.0}, share)
-                return
 
     def _meant(self, column: NamedColumn) -> list[NamedColumn]:
         kinds = self._meaning, self._parts

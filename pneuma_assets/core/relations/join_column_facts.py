@@ -5,16 +5,14 @@ a cell occurs, so that how much of one column is in another is told without read
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 
 import numpy as np
 
 from pneuma_assets.core.changes.sketch import Hashes, TableSketch, cells_kept
 from pneuma_assets.core.tables import Column
-from pneuma_assets.core.terms.split_names import singular
 
 _NUMBER = r"""
 (?: u?(?:tiny|small|medium|big|huge)? (?:int(?!erval)|serial)
@@ -36,27 +34,6 @@ def kind_of(type_name: str) -> str | None:
     if _OF_SEVERAL.search(name):
         return None
     return next((kind for kind, names in _KINDS.items() if names.match(name)), None)
-
-
-_KEY_WORD = re.compile(r"\b(?:foreign key|ids?|identifiers?|codes?|keys?|names?)\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W_]+")
-_CHARACTERS, _WORDS = 100, 8
-"""Of a description, and behind the word that says it is a key: what comes later is of others."""
-
-
-def said_entities(said: str) -> Iterator[str]:
-    """Yield what stands behind "ID of" and its like, one to three words as one, singular.
-
-    "ID of the publication being cited" speaks of a publication, "number of authors" of none.
-    """
-    found = _KEY_WORD.search(said[:_CHARACTERS])
-    if found is None:
-        return
-    behind = said[found.end() :][:_CHARACTERS]
-    words = [singular(word.lower()) for word in _WORD.findall(behind)]
-    for at in range(min(len(words), _WORDS)):
-        for length in (3, 2, 1):
-            yield "".join(words[at : at + length])
 
 
 MOST_COLUMNS = 500
@@ -87,7 +64,6 @@ class JoinColumn:
         declared: Whether it is, by itself, its table's declared key.
         type: As the source spells it.
         width: How many columns its table has.
-        said: What is said of it in words; empty where nothing is.
     """
 
     table_id: str
@@ -99,7 +75,6 @@ class JoinColumn:
     declared: bool = False
     type: str = ""
     width: int = 1
-    said: str = ""
 
     @cached_property
     def is_unique(self) -> bool | None:
@@ -147,7 +122,6 @@ def join_columns(
     rows: int,
     sketch: TableSketch | None,
     key: tuple[str, ...] = (),
-    said: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[JoinColumn]:
     """Yield what is known of a table's columns.
 
@@ -157,7 +131,6 @@ def join_columns(
         rows: How many it has.
         sketch: Of its rows; None where not all were read, so that names alone tell.
         key: Its declared key.
-        said: What is said of its columns, by name.
     """
     kept = cells_kept(len(columns))
     cells = () if sketch is None else sketch.columns
@@ -168,5 +141,4 @@ def join_columns(
             table_id, column.name, place, rows, hashes,
             whole=known and (len(hashes) < kept or rows <= kept),
             declared=key == (column.name,), type=column.type, width=len(columns),
-            said=said.get(column.name, ""),
         )  # fmt: skip

@@ -1,6 +1,7 @@
 """Foreign keys that nobody declared are told by names and cells."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -329,3 +330,29 @@ def test_a_declared_key_is_one_whatever_its_name():
     cells = [(f"{number}@example.org",) for number in range(40)]
     tables = [table("s/users", "email", cells, ("email",)), table("s/orders", "email", cells)]
     assert found(*tables) == {"s/orders.email -> s/users.email"}
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "joined"),
+    [
+        ("text", "bigint", False),
+        ("VARCHAR(20)", "NUMBER(38,0)", False),
+        ("date", "integer", False),
+        ("interval", "integer", False),
+        ("double precision", "integer", True),
+        ("character varying", "text", True),
+        ("geography", "integer", True),
+        ("", "integer", True),
+    ],
+)
+def test_types_refuse_where_no_cells_are_known(mine, theirs, joined):
+    key = list(join_columns("s/shop", [Column("id", theirs)], 0, None))
+    column = list(join_columns("s/sale", [Column("shop_id", mine)], 0, None))
+    assert bool(found(("s/shop", key), ("s/sale", column))) is joined
+
+
+def test_cells_decide_before_types():
+    key = table("s/shop", "id", [(str(n),) for n in range(1, 5)], id="integer")
+    sale = table("s/sale", "shop_id", [("1",), ("1",), ("2",)], shop_id="text")
+    assert found(key, sale) == {"s/sale.shop_id -> s/shop.id"}
+    assert replace(key[1][0], type="interval").kind == "time"
