@@ -77,13 +77,7 @@ def unpacked(data: bytes) -> Fingerprint | None:
 def fingerprint_of(
     table: Table, gathered: TableTerms, sketch: TableSketch | None = None
 ) -> Fingerprint:
-    """Return a table's fingerprint.
-
-    Args:
-        table: Its profile.
-        gathered: Of its rows, those that were drawn.
-        sketch: Of all its rows; None where not all were read.
-    """
+    """Return a table's fingerprint, by rows that were drawn and the sketch of all, if any."""
     names = _hashed(_folded(column.name for column in table.columns))
     order = np.argsort(names, kind="stable")[:COLUMNS_KEPT]
     columns = names[order]

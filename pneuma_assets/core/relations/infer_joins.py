@@ -73,16 +73,12 @@ class Candidate:
 def infer_joins(
     tables: Tables, closer: Share = lambda *_: None, weights: Mapping[str, float] = WEIGHTS
 ) -> list[JoinEdge]:
-    """Return the foreign keys that columns seem to be, ordered; each column is one at most.
+    """Return the foreign keys that columns of tables seem to be, ordered; each is one at most.
 
     Tables of one schema or folder are compared with each other; with those of another schema of
     their source only where many cells of a like name say so. Tables of the same columns, one a year
-    say, are the parts of one: each says by itself what the others say of other rows.
-
-    Args:
-        tables: What is known of the columns of each table, by its id.
-        closer: Looks closer at a column and a key of which the sampled cells say nothing.
-        weights: Of each feature.
+    say, are the parts of one: each says by itself what the others say of other rows. `closer` looks
+    at a column and a key of which the sampled cells say nothing.
     """
     return choose(candidates(tables, closer), weights)
 
@@ -94,18 +90,13 @@ def choose(found: Iterable[Sequence[Candidate]], weights: Mapping[str, float]) -
         score, one = max(((c.score(weights), c) for c in some), key=lambda pair: pair[0])
         if score >= LEAST_SCORE:
             best[one.column] = score, one
-    edges = [one.edge(score) for score, one in best.values() if not _is_turned(score, one, best)]
+    edges = []
+    for score, one in best.values():
+        theirs, turned = best.get(one.key, (0.0, one))
+        is_surer = (theirs, one.key.table_id) > (score, one.column.table_id)
+        if not (turned.key is one.column and is_surer):
+            edges.append(one.edge(score))
     return sorted(edges, key=lambda edge: edge.on)
-
-
-def _is_turned(
-    score: float, one: Candidate, best: Mapping[JoinColumn, tuple[float, Candidate]]
-) -> bool:
-    """Tell whether the key refers to the column, and more surely."""
-    theirs = best.get(one.key)
-    if theirs is None or theirs[1].key is not one.column:
-        return False
-    return (theirs[0], one.key.table_id) > (score, one.column.table_id)
 
 
 def candidates(tables: Tables, closer: Share = lambda *_: None) -> Iterator[list[Candidate]]:

@@ -54,16 +54,9 @@ _WHOLE_NUMBERS = re.compile(r"u?(?:tiny|small|medium|big|huge)?(?:int|integer|se
 class JoinColumn:
     """A column that may be joined.
 
-    Attributes:
-        table_id: Its table.
-        name: As people see it.
-        place: Its number among the columns.
-        rows: Of its table.
-        cells: The lowest hashes of its different cells, ascending; empty where none are known.
-        whole: Whether these are all of them.
-        declared: Whether it is, by itself, its table's declared key.
-        type: As the source spells it.
-        width: How many columns its table has.
+    `place` is its number among the `width` columns of its table of so many `rows`. `cells` are the
+    lowest hashes of its different cells, ascending, and `whole` tells whether these are all; of no
+    cells none are known. It is `declared` where it is, by itself, its table's declared key.
     """
 
     table_id: str
@@ -123,14 +116,9 @@ def join_columns(
     sketch: TableSketch | None,
     key: tuple[str, ...] = (),
 ) -> Iterator[JoinColumn]:
-    """Yield what is known of a table's columns.
+    """Yield what is known of a table's columns; of those without a sketch, names and types alone.
 
-    Args:
-        table_id: The table.
-        columns: In order.
-        rows: How many it has.
-        sketch: Of its rows; None where not all were read, so that names alone tell.
-        key: Its declared key.
+    `key` is the table's declared one.
     """
     kept = cells_kept(len(columns))
     cells = () if sketch is None else sketch.columns

@@ -29,16 +29,10 @@ On = tuple[str, tuple[str, ...], str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class JoinEdge:
-    """Columns of a table that hold the key of another one.
+    """Columns of a table that hold `other_columns` of another one, in order: its key.
 
-    Attributes:
-        table: The table that refers.
-        columns: Its columns.
-        other: The table that is referred to.
-        other_columns: What they hold, in the same order.
-        kind: Who says so.
-        score: How sure that is, from 0 to 1.
-        share: Of the different cells, the share that the other column has; None where not told.
+    `kind` says who says so, and `score` how sure that is, from 0 to 1. `share` is that of the
+    different cells that the other column has; None where not told.
     """
 
     table: str
@@ -131,11 +125,8 @@ class JoinGraph:
     def beyond_guesses(self, group: Collection[str], most: int) -> Group:
         """Return a set with the tables by which what it joins by guesses is joined as was said.
 
-        The set itself where it has no guess, or nothing said connects these tables.
-
-        Args:
-            group: Tables.
-            most: Tables of the set that is returned.
+        The set itself where it has no guess, nothing said connects these tables, or the set would
+        have more than `most` tables.
         """
         guesses = [edge for edge in self.tree(sorted(group)) if edge.is_guess]
         paths = [self._said_path(*edge.tables, most - len(group)) for edge in guesses]

@@ -43,13 +43,10 @@ _BESIDE = 12
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Something that a question names, and the tables that have it.
+    """Something that a question names, a cell's value or a name, and the tables that have it.
 
-    Attributes:
-        text: As the question says it.
-        weight: How telling it is: the fewer tables have it, the more (equations 4 and 6).
-        tables: How well each table matches it, from 0 to 1; those that do not are absent.
-        is_value: Whether it is a cell's value and not a name.
+    `weight` tells how telling it is: the fewer tables have it, the more (equations 4 and 6), and
+    `tables` how well each matches it, from 0 to 1; those that do not are absent.
     """
 
     text: str
@@ -60,13 +57,9 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class TableGroup:
-    """Tables that answer together.
+    """Tables that answer together, those found best for themselves first.
 
-    Attributes:
-        tables: Those found best for themselves first.
-        joins: By which they are joined; of two tables all joins, the surest first.
-        score: By which sets are ranked.
-        parts: What each part adds to the score.
+    Of two tables all joins are there, the surest first. `parts` add up to the score.
     """
 
     tables: tuple[str, ...]
