@@ -1,6 +1,7 @@
 """This code's own path from the tables of a set to an index, its columns described or not."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -32,7 +33,7 @@ from pneuma_assets.core.tables import (
     TableTerms,
     content_hash,
 )
-from pneuma_assets.core.terms.collect import ROWS_KEPT, terms_from_rows
+from pneuma_assets.core.terms.collect import ROWS_KEPT, collect_rows
 from pneuma_assets.core.terms.split_names import spell_out
 from pneuma_bench.files import KeptFile
 from pneuma_bench.sets import RetrievalSet
@@ -65,8 +66,9 @@ def table_evidence(
 ) -> TableTerms:
     """Return what is searched of a table by its words alone; no values where they are left out."""
     names = dataset.names.get(table.table_id, ())
-    columns = [column.name for column in table.columns]
-    evidence = terms_from_rows(names, columns, rows if sampling.values else (), SEED)
+    columns = tuple(column.name for column in table.columns)
+    found = collect_rows(rows if sampling.values else (), len(columns), SEED).terms
+    evidence = replace(found, names=tuple(names), columns=columns)
     return spell_out(evidence, dataset.contexts.get(table.table_id, ()))
 
 

@@ -1,6 +1,7 @@
 """Puts tables into an index as a run does, in no time."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pneuma_assets.core.config.small_sections import SamplingConfig
 from pneuma_assets.core.describe.kinds import documents_of
@@ -12,7 +13,7 @@ from pneuma_assets.core.pipeline.sample import SEED
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.tables import EmbeddedBlock, Table
-from pneuma_assets.core.terms.collect import terms_from_rows
+from pneuma_assets.core.terms.collect import collect_rows
 from pneuma_assets.core.terms.split_names import spell_out
 
 Tables = Sequence[tuple[Table, Sequence[Row]]]
@@ -39,8 +40,9 @@ def index_tables(
         made = [some for one in known for kind in documents_of(one).values() for some in kind]
         blocks = pack_blocks(made, encoder)
         vectors = encoder.encode_documents([block.text for block in blocks])
-        columns = [column.name for column in table.columns]
-        evidence = spell_out(terms_from_rows(called, columns, rows, SEED), written)
+        columns = tuple(column.name for column in table.columns)
+        found = collect_rows(rows, len(columns), SEED).terms
+        evidence = spell_out(replace(found, names=tuple(called), columns=columns), written)
         embedded = [EmbeddedBlock(*pair) for pair in zip(blocks, vectors, strict=True)]
         contents[table.table_id] = TableContents(embedded, evidence)
     index.replace_tables(contents)

@@ -68,12 +68,9 @@ Row = tuple[str | None, ...]
 
 @dataclass(slots=True)
 class HiddenColumns:
-    """The hidden columns of the table that is read now.
+    """The positions of hidden columns of the table that is read now, which has `width` columns.
 
-    Attributes:
-        columns: Their positions.
-        width: How many columns the table has.
-        asked: Whether a `TermCollector` was made that leaves them out.
+    `asked` tells whether a `TermCollector` was made that leaves them out.
     """
 
     columns: frozenset[int] = frozenset()
@@ -110,23 +107,12 @@ def hide_columns(columns: frozenset[int], width: int) -> Iterator[HiddenColumns]
         _IN_FORCE.reset(token)
 
 
-def _columns_to_hide() -> HiddenColumns:
-    """Return what to leave out now, and note that it is left out."""
-    found = _IN_FORCE.get() or HiddenColumns()
-    found.asked = True
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class CollectedTerms:
-    """What one reading of a table's rows gave.
+    """What one reading of a table's rows gave: `rows` and `cells` of its terms, and what all say.
 
-    Attributes:
-        terms: `rows` and `cells` of it.
-        sketch: By which it is compared with other states of the table, cells as they are in
-            `terms`; None where not all rows were read.
-        profiles: Of the columns, in order, cells as they are in `terms`: None of those that are
-            hidden, or beyond a bound. None at all where not all rows were read.
+    There is no sketch and no profile where not all rows were read. Profiles are of the columns, in
+    order: None of those that are hidden, or beyond a bound. Cells are cut as in `terms`.
     """
 
     terms: TableTerms
@@ -142,7 +128,8 @@ class TermCollector:
 
     def __init__(self, seed: int) -> None:
         """Take what decides which rows are drawn."""
-        self._hidden = _columns_to_hide()
+        self._hidden = _IN_FORCE.get() or HiddenColumns()
+        self._hidden.asked = True
         self._seed = seed
         self._sample = RowSample(ROWS_KEPT, seed)
         self._columns: list[DistinctCells] = []
@@ -229,24 +216,6 @@ def most_cells(width: int) -> int:
     return ROWS_KEPT + min(COLUMN_CELLS, max(_SEEN_AT_LEAST, _TABLE_SEEN // max(1, width)))
 
 
-def terms_from_rows(
-    names: Sequence[str],
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str | None]],
-    seed: int,
-) -> TableTerms:
-    """Return the terms of a table that is in memory, by the bounds and the rule of indexing.
-
-    Args:
-        names: Of the source, what the table lies in, and the table.
-        columns: Their names, in order.
-        rows: All of them; cells beyond the columns are left out, missing ones have no value.
-        seed: Decides which of many rows are kept.
-    """
-    found = collect_rows(rows, len(columns), seed).terms
-    return replace(found, names=tuple(names), columns=tuple(columns))
-
-
 def collect_rows(rows: Iterable[Sequence[str | None]], width: int, seed: int) -> CollectedTerms:
     """Return what is kept of rows that are in memory, each cut or filled to a number of cells."""
     collector = TermCollector(seed)
@@ -277,16 +246,13 @@ def _as_text(column: pa.Array) -> pa.StringArray:
     try:
         column = column.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        spelled = (
-            None if cell is None else _spelled(cell)[:CELL_CHARACTERS]
-            for cell in column.to_pylist()
-        )
-        column = pa.array(map(_cut, spelled), pa.string())
+        column = pa.array(map(_spelled, column.to_pylist()), pa.string())
     return pc.utf8_slice_codeunits(column, 0, CELL_CHARACTERS)
 
 
-def _spelled(cell: object) -> str:
-    return cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
+def _spelled(cell: object) -> str | None:
+    text = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
+    return None if cell is None else _cut(text)
 
 
 def _that_fit(columns: Sequence[Sequence[str]], room: int) -> Iterator[str]:

@@ -41,10 +41,7 @@ Bins = tuple[tuple[float, float, int], ...]
 class Sampled:
     """What is known of a column too many of whose cells differ, beside those in sampled rows.
 
-    Attributes:
-        rows: How many rows were sampled, uniformly.
-        distinct: The estimated number of different cells.
-        extremes: Of all cells.
+    So many `rows` were sampled, uniformly; `distinct` is the estimated number of different cells.
     """
 
     rows: int
@@ -61,13 +58,9 @@ class Sampled:
 def column_profile(
     counts: Mapping[str, int], rows: int, nulls: int, sampled: Sampled | None = None
 ) -> ColumnProfile:
-    """Return the profile of a column.
+    """Return the profile of a column of so many rows, `nulls` of them without a value.
 
-    Args:
-        counts: How often each of its different cells occurs, in all rows or those that are sampled.
-        rows: Of the table.
-        nulls: Rows without a value.
-        sampled: Where not all cells are in `counts`.
+    `counts` tells how often each of its different cells occurs, in all rows or those `sampled`.
     """
     counted, ends = (rows, ()) if sampled is None else (sampled.rows, sampled.ends)
     cells = [*ends, *(cell for cell in counts if cell not in NO_VALUE)]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,7 @@ Numbers = npt.NDArray[Any]
 def numbers_of(cells: Iterable[str] | pa.StringArray, low: str, high: str) -> Numbers | None:
     """Return the number that each cell spells; None where some cell spells none that is finite.
 
-    Args:
-        cells: None of them null.
-        low: The least by code point; that and `high` tell most columns of text at once.
-        high: The greatest by code point.
+    No cell is null; the least and the greatest by code point tell most columns of text at once.
     """
     if not (_NUMBER.fullmatch(low) and _NUMBER.fullmatch(high)):
         return None
@@ -87,13 +85,9 @@ class Extremes:
             for at in (numbers.argmin(), numbers.argmax())
         )
         if self.numbers is not None:
-            least = min(self.numbers[0], least, key=_number)
-            greatest = max(self.numbers[1], greatest, key=_number)
+            least = min(self.numbers[0], least, key=itemgetter(0))
+            greatest = max(self.numbers[1], greatest, key=itemgetter(0))
         self.numbers = least, greatest
-
-
-def _number(one: tuple[float, str]) -> float:
-    return one[0]
 
 
 def _ends(cells: pa.StringArray) -> tuple[str | None, str | None]:

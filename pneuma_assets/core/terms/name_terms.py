@@ -56,26 +56,18 @@ def _unglued(part: str, words: Collection[str]) -> Sequence[str]:
 
 
 def name_terms(table: Sequence[tuple[Parts, Parts]], columns: Sequence[Parts]) -> list[str]:
-    """Return the terms of a table's names, each once.
+    """Return the terms of what a table may be called, places and own name, and of its columns.
 
-    Where there are too many, whole names come before parts, and parts before slips.
-
-    Args:
-        table: What it may be called: the parts of the places in front, and of its own name.
-        columns: The columns' names.
+    Each is there once. Where there are too many, whole names come before parts, and parts before
+    slips.
     """
-    wholes = chain(
-        (_whole("t", (*places, *own)) for places, own in table if own),
-        (_whole("c", column) for column in columns if column),
-    )
-    runs = chain(
-        *(_runs("t", (*places, *own), len(places)) for places, own in table),
-        *(_runs("c", column, 0) for column in columns),
-    )
-    slips = chain(
-        *(_slips("t", (*places, *own)) for places, own in table),
-        *(_slips("c", column) for column in columns),
-    )
+    named = [
+        *(("t", (*places, *own), len(places)) for places, own in table),
+        *(("c", column, 0) for column in columns),
+    ]
+    wholes = (_whole(kind, name) for kind, name, places in named if len(name) > places)
+    runs = chain(*(_runs(*one) for one in named))
+    slips = chain(*(_slips(kind, name) for kind, name, _ in named))
     return _first(chain(wholes, runs, slips))
 
 
@@ -96,7 +88,7 @@ def _first(terms: Iterable[str]) -> list[str]:
     found: dict[str, None] = {}
     for term in terms:
         found[term] = None
-        if len(found) >= _MOST_TERMS:
+        if len(found) == _MOST_TERMS:
             break
     return list(found)
 

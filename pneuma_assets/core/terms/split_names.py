@@ -43,12 +43,7 @@ NO_WORDS: Collection[str] = frozenset()
 
 
 def spell_out(evidence: TableTerms, texts: Iterable[str]) -> TableTerms:
-    """Return the evidence with its names spelt out by dictionaries and by these texts.
-
-    Args:
-        evidence: Of one table.
-        texts: What people wrote about it.
-    """
+    """Return a table's evidence, names spelt out by dictionaries and what people wrote of it."""
     said = _Said(texts)
     names, columns = (list(map(name_parts, some)) for some in (evidence.names, evidence.columns))
     known = known_words([*columns, *names[-1:]])
@@ -127,8 +122,7 @@ def in_full(words: Iterable[str]) -> list[str]:
 def surely_parted(part: str) -> Sequence[str]:
     """Return the words that a part is glued of, else the part alone.
 
-    All of them are common words, or abbreviations that nearly always mean the same: `paperid` is
-    paper id.
+    All are common words, or abbreviations that nearly always mean the same: `paperid` is paper id.
     People are shown these: `neighborhood`, which the dictionary lacks, is not neigh, bor and hood.
     """
     words = parted(part)
@@ -159,10 +153,7 @@ def parted(part: str, known: Collection[str] = NO_WORDS) -> Words:
     """Return the words that a part of a name may be glued of; the part alone if it is a word.
 
     Good enough to be searched: where it parts wrongly, the part itself is found all the same.
-
-    Args:
-        part: In lower case.
-        known: Words and prefixes of the names beside it, so that `sbcust` is sb and cust.
+    `known` are words and prefixes of the names beside it, so that `sbcust` is sb and cust.
     """
     if not part.isalpha() or not _SHORTEST_GLUED <= len(part) <= _LONGEST_GLUED:
         return (part,)

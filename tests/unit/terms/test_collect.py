@@ -4,6 +4,7 @@ import random
 import tracemalloc
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -22,9 +23,9 @@ from pneuma_assets.core.terms.collect import (
     ROWS_KEPT,
     TABLE_BYTES,
     TermCollector,
+    collect_rows,
     names_of,
     table_terms,
-    terms_from_rows,
 )
 from pneuma_assets.core.terms.distinct_cells import hashes_of
 
@@ -37,6 +38,12 @@ def tables(draw, most=120):
     row = st.tuples(*[CELLS] * width)
     few = draw(st.lists(row, min_size=1, max_size=5))
     return draw(st.lists(st.sampled_from(few) | row, max_size=most))
+
+
+def terms_from_rows(names, columns, rows, seed):
+    """Return the terms of a table that is in memory."""
+    found = collect_rows(rows, len(columns), seed).terms
+    return replace(found, names=tuple(names), columns=tuple(columns))
 
 
 def gathered(rows, *, seed=0, cuts=()):
