@@ -43,12 +43,8 @@ def read_descriptions(
     `rows` are those gathered of it (`terms.collect`), all if it has few; none where only its names
     are known yet.
     """
-    all_rows = len(rows) >= table.row_count
-    found = (
-        comments_of(table),
-        documented_descriptions(table, glossaries),
-        fact_descriptions(table, rows, all_rows=all_rows),
-    )
+    facts = fact_descriptions(table, rows, all_rows=len(rows) >= table.row_count)
+    found = comments_of(table), documented_descriptions(table, glossaries), facts
     return [one for described in found for one in described.items()]
 
 

@@ -114,18 +114,14 @@ _OPENING = re.compile(
 
 
 def tidy(answer: str, *, whole: bool = False) -> str:
-    """Return the answer as one line of whole sentences, empty if it describes nothing.
+    """Return a model's answer as one line of whole sentences, empty if it describes nothing.
 
     Only its first paragraph counts, without pleasantries ("Sure! Here is a description:") and
     the opening that answers share ("The x column represents …"): every table would otherwise have
     these words in common. Sentences said before are dropped and loops, which small models fall
     into, cut after their first round. A sentence cut off by the token limit goes if a whole one
-    stands before it.
-
-    Args:
-        answer: What the model wrote.
-        whole: Whether the answer ends where the model or a stop string ended it, so that its last
-            words are a sentence even without a full stop.
+    stands before it; where the model or a stop string ended the answer (`whole`), its last words
+    are a sentence even without a full stop.
     """
     answer = answer[: 10 * MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8").strip()
     paragraph, *others = _PARAGRAPH.split(answer, maxsplit=1)
@@ -219,24 +215,17 @@ def round_trip(
     positions = [position for position, text in said.items() if text]
     if not positions or len(table.columns) < FEWEST_COLUMNS:
         return {}
-    anchors = encoder.encode_documents(_anchors(table, facts))
-    texts = encoder.encode_documents([said[position] for position in positions])
-    cosines = texts @ anchors.T
-    own = cosines[np.arange(len(positions)), positions]
-    passed = own >= cosines.max(axis=1) - _EQUAL
-    return {
-        position: Description(said[position], Provenance.MODEL, by, _confidence(cosine))
-        for position, cosine, good in zip(positions, own, passed, strict=True)
-        if good
-    }
-
-
-def _anchors(table: Table, facts: Mapping[int, Description]) -> Sequence[str]:
-    return [
+    anchors = [
         f"{column.name}: {facts[position].text}" if position in facts else column.name
         for position, column in enumerate(table.columns)
     ]
-
-
-def _confidence(cosine: float) -> float:
-    return round(float(np.clip(cosine, 0.0, 1.0)), 3)
+    texts = encoder.encode_documents([said[position] for position in positions])
+    cosines = texts @ encoder.encode_documents(anchors).T
+    own = cosines[np.arange(len(positions)), positions]
+    passed = own >= cosines.max(axis=1) - _EQUAL
+    sure = own.clip(0.0, 1.0).astype(float).round(3).tolist()
+    return {
+        position: Description(said[position], Provenance.MODEL, by, confidence)
+        for position, confidence, good in zip(positions, sure, passed, strict=True)
+        if good
+    }

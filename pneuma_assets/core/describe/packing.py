@@ -27,10 +27,8 @@ def pack_blocks(documents: Sequence[Document], encoder: Encoder) -> list[Block]:
     one. A document in which the encoder sees no token (blank, control characters) says nothing to
     either side of the search and is left out.
 
-    Takes time linear in the text: every document is tokenized once, and once more where it was
-    joined or split, because a tokenizer may read a joined text as more tokens than its parts.
-
-    Blocks come in the order of their first documents.
+    Blocks come in the order of their first documents. What was joined or split is tokenized once
+    more, because a tokenizer may read a joined text as more tokens than its parts.
     """
     groups: dict[tuple[str, DocumentKind], list[Piece]] = {}
     for document, cut in _tokenized(documents, encoder):
@@ -63,16 +61,9 @@ def _tokenized(
 
 def _join(cut: Sequence[Piece], window: int, joint: int) -> Iterator[str]:
     """Join pieces in order, each block taking the next one while it has room."""
-    block: list[str] = []
-    room = window
-    for text, tokens in cut:
-        if block and tokens + joint > room:
-            yield SEPARATOR.join(block)
-            block, room = [], window
-        room -= tokens + (joint if block else 0)
-        block.append(text)
-    if block:
-        yield SEPARATOR.join(block)
+    sizes = {place: tokens + joint for place, (_, tokens) in enumerate(cut)}
+    for places in portions(sizes, window + joint):
+        yield SEPARATOR.join(cut[place][0] for place in places)
 
 
 def _joint_tokens(encoder: Encoder) -> int:

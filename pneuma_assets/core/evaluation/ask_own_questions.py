@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import comb, fsum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.store import Store
@@ -38,15 +39,15 @@ Places = Mapping[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of the same questions between two measurements.
+    """What became of the same questions between two measurements, by their ids.
 
     A question is answered at first place, among the first ten, or not; only from one of these to
     another it gets better or worse.
 
     Attributes:
         asked: How many were compared.
-        better: Ids of those that are answered better now.
-        worse: Ids of those that are answered worse now, as they stand in the later measurement.
+        better: Those that are answered better now.
+        worse: Those that are answered worse now, as they stand in the later measurement.
         fallen: How many first places were lost on balance; negative: gained.
         p: Of the exact two-sided sign test over these; 1 where none changed.
         red: Whether that is a loss.
@@ -161,22 +162,18 @@ def compared(now: Places, before: Places) -> Change:
     better = [one for one, here, there in levels if here < there]
     worse = [one for one, here, there in levels if here > there]
     fallen = sum((there == 0) - (here == 0) for _, here, there in levels)
-    p, lost = sign_test(len(better), len(worse)), len(worse) - len(better)
-    sure = lost >= LEAST and p <= SURE
-    deep = fallen >= LEAST and fallen >= FALL * len(levels)
+    p = sign_test(len(better), len(worse))
+    sure = len(worse) - len(better) >= LEAST and p <= SURE
+    deep = fallen >= max(LEAST, FALL * len(levels))
     return Change(len(levels), better, worse, fallen, p, sure or deep, before)
 
 
 def reference(history: Sequence[Measurement], questions: Collection[str]) -> Measurement | None:
-    """Return the best measurement that had all of these questions; None if none had.
+    """Return the best measurement, of those given oldest first, that had all of these questions.
 
     The best, not the last: what is red does not turn green by being measured twice. The most first
     places are best, then the nearest places, then the earliest. Where people accepted one, none
     before it counts.
-
-    Args:
-        history: What may be compared with, the oldest first.
-        questions: Ids of those that there are now; what else a measurement had does not matter.
     """
     accepted = max((one.number for one in history if one.accepted), default=0)
     known = [one for one in history if one.number >= accepted and {*questions} <= {*one.places}]
@@ -206,9 +203,8 @@ def level(place: int | None) -> int:
 
 def sign_test(better: int, worse: int) -> float:
     """Return how probable so uneven a split is, or a more uneven one, if both are as likely."""
-    changed = better + worse
-    tail = sum(comb(changed, one) for one in range(min(better, worse) + 1))
-    return min(1.0, 2 * tail / (1 << changed))
+    tail = sum(comb(better + worse, one) for one in range(min(better, worse) + 1))
+    return min(1.0, 2 * tail / (1 << (better + worse)))
 
 
 def _shown(one: Measurement) -> dict[str, Any]:
@@ -238,14 +234,11 @@ class Found:
 def ask_mined(
     engine: "QueryEngine",
     questions: Sequence[MinedQuestion],
-    arrivals: Mapping[str, int] | None = None,
+    arrivals: Mapping[str, int] = MappingProxyType({}),
 ) -> Found:
     """Ask all questions as people ask, for ten tables; what a result names stands for it.
 
-    Args:
-        engine: Answers.
-        questions: Are asked.
-        arrivals: Of tables, the first measurement at which they were there (`Mined.arrivals`).
+    `arrivals` tells of tables at which measurement they were there first (`Mined.arrivals`).
 
     Raises:
         QueryError: Nothing is indexed.
@@ -259,7 +252,7 @@ def ask_mined(
         right = (place for place, ids in enumerate(shown, start=1) if one.table_id in ids)
         places[one.question_id] = place = next(right, None)
         before = shown if place is None else shown[: place - 1]
-        came = (min((arrivals or {}).get(table, 0) for table in ids) for ids in before)
+        came = (min(arrivals.get(table, 0) for table in ids) for ids in before)
         newer[one.question_id] = [number for number in came if number]
     every = list(places.values())
     near = fsum(1 / place for place in every if place) / len(every) if every else 0.0
@@ -293,9 +286,8 @@ def outlived(
 def _is_answered(one: MinedQuestion, known: "Known") -> bool:
     from pneuma_assets.core.evaluation.generate import VALUE
 
-    if one.kind == VALUE and not known.rows:  # nothing is kept of rows: nobody can tell
-        return True
-    return known.has(one.made["needs"])
+    unknown = one.kind == VALUE and not known.rows  # nothing is kept of rows: nobody can tell
+    return unknown or known.has(one.made["needs"])
 
 
 def _share(places: Sequence[int | None], depth: int) -> float:

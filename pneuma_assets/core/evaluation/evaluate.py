@@ -69,14 +69,7 @@ def ask_all(
     options: Mapping[str, Any],
     min_confidence: float = QueryOptions().min_confidence,
 ) -> list[Answered]:
-    """Ask every question with these options of `ask_many`.
-
-    Args:
-        engine: Answers them.
-        questions: Are asked.
-        options: How they are asked.
-        min_confidence: Up to which confidence an answer counts as refused.
-    """
+    """Ask every question with these options of `ask_many`; refused is what is less probable."""
     answered: list[Answered] = []
     for some in chunks(questions, _AT_ONCE):
         answers = engine.ask_many([one.text for one in some], **options)
@@ -95,10 +88,7 @@ def ask_all(
 
 
 def _shown(result: TableResult, relevant: Collection[str]) -> Sequence[str]:
-    """Return the tables that a result is counted as.
-
-    These are the wanted ones of those that it names: itself, members of its family, a copy.
-    """
+    """Return the wanted tables of those that a result names: itself, of its family, a copy."""
     members = result.tables[len(result.copies) + 1 :]
     wanted = [one for one in (result.table_id, *members) if one in relevant]
     copy = next((one for one in result.copies if one in relevant), result.table_id)
@@ -118,10 +108,7 @@ def write_answers(
 ) -> None:
     """Write a JSON object a question: what was asked, wanted and found, and the first right place.
 
-    Args:
-        path: The file; missing folders are made.
-        answers: To be written.
-        spelled: Spells a table's id.
+    Missing folders are made; `spelled` spells a table's id.
 
     Raises:
         BenchmarkError: The file cannot be written.
@@ -288,12 +275,9 @@ def _no_number(name: str) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Figures by name, each with its interval; NaN where there is nothing to count.
+    """Figures by name, and 95 % bootstrap intervals over the questions; NaN of nothing to count.
 
-    Attributes:
-        values: The figure itself.
-        intervals: Its 95 % bootstrap interval over the questions.
-        each: What each answerable question counts in a mean, in the order of the set.
+    `each` is what each answerable question counts in a mean, in the order of the set.
     """
 
     values: Mapping[str, float]

@@ -56,16 +56,10 @@ class Candidate:
 def mined_questions(
     store: Store, index: SearchIndex, count: int, seed: int = 0
 ) -> list[MinedQuestion]:
-    """Make questions about the tables of an index, of four kinds in equal parts.
+    """Make up to `count` questions about the tables of an index, of four kinds in equal parts.
 
     Where a kind has fewer, the others have more. Tables are drawn evenly over sources and folders;
     the same index and seed give the same questions, with other ids.
-
-    Args:
-        store: What was read and said of the tables.
-        index: What is known of their rows.
-        count: How many questions, at most.
-        seed: Decides which.
 
     Raises:
         BenchmarkError: Nothing is indexed, or nothing of it can be asked about.

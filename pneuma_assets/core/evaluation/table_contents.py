@@ -30,16 +30,9 @@ _WORD = re.compile(r"\w+")
 class Known:
     """What the index and the state know of a table; hidden columns are left out of all of it.
 
-    Attributes:
-        table_id: The table.
-        names: Of its source, its schema or folders, and its own.
-        columns: Names, in order.
-        rows: Rows of it, cells as text.
-        cells: Other cells.
-        texts: What people wrote about it.
-        spelled: Words that its names stand for.
-        described: What is said of its columns, by name.
-        sampled: What was written of its sampled rows.
+    `names` are those of its source, its schema or folders, and its own, `spelled` the words that
+    these stand for. `texts` is what people wrote about it, `described` what is said of its columns,
+    by name, and `sampled` what was written of its sampled rows.
     """
 
     table_id: str
