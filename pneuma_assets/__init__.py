@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 if TYPE_CHECKING:
     from pneuma_assets.component import PneumaComponent
-    from pneuma_assets.core.answers.results import CellAnswer, TableAnswer
+    from pneuma_assets.core.answers.results import CellAnswer, NamedRows, TableAnswer
     from pneuma_assets.core.errors import (
         ConfigError,
         ModelError,
