@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from pneuma_assets.core.index.base import IndexFilter, IndexInfo
     from pneuma_assets.core.relations.join_graph import JoinEdge
-    from pneuma_assets.core.search.groups import GroupResult
+    from pneuma_assets.core.relations.rank_groups import GroupResult
     from pneuma_assets.core.search.results import ScoreParts, TableResult
     from pneuma_assets.core.service.ask import Answer
     from pneuma_assets.core.service.catalog_types import (
@@ -110,7 +110,7 @@ _MODULES = {
     "ConfirmedAnswer": "core.service.usage",
     "DocumentKind": "core.tables",
     "Facets": "core.service.catalog_types",
-    "GroupResult": "core.search.groups",
+    "GroupResult": "core.relations.rank_groups",
     "IndexFilter": "core.index.base",
     "IndexInfo": "core.index.base",
     "IndexingFailedError": "index_run",

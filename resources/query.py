@@ -17,7 +17,7 @@ from pneuma_assets.resources.models import EncoderResource
 
 if TYPE_CHECKING:
     from pneuma_assets.core.answers.results import CellAnswer
-    from pneuma_assets.core.search.groups import GroupResult
+    from pneuma_assets.core.relations.rank_groups import GroupResult
     from pneuma_assets.core.search.query import QueryEngine
 
 _OPENING = threading.RLock()

@@ -12,8 +12,7 @@ from pneuma_assets.core.answers.like_tables import are_parts
 from pneuma_assets.core.answers.results import AnswerSet, AnswerTable, Shown, called
 from pneuma_assets.core.relations.join_graph import JoinEdge, On
 from pneuma_assets.core.relations.part_names import told_apart
-from pneuma_assets.core.relations.rank_groups import MOST_TABLES
-from pneuma_assets.core.search.groups import GroupResult
+from pneuma_assets.core.relations.rank_groups import MOST_TABLES, GroupResult
 from pneuma_assets.core.terms.fields import cell_term, plain_words
 
 WHOLE = 8

@@ -12,8 +12,9 @@ not all joins are known, so a set that they do not connect counts less, and is t
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from heapq import heapify, heappop, heappush
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -56,21 +57,33 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class TableGroup:
-    """Tables that answer together, those found best for themselves first.
+class GroupResult:
+    """Tables that may answer a question together, or one that may by itself.
 
-    Of two tables all joins are there, the surest first. `parts` add up to the score.
+    Attributes:
+        tables: Those found best for themselves first; one that only links others is among them.
+        joins: By which they are joined, as far as joins are known; of two tables all joins, the
+            surest first.
+        score: By which the groups of one question are ranked; no probability.
+        parts: What the score consists of (`WEIGHTS`).
+        answerable: The probability that any table answers, the same for all groups; None where
+            the words and the meaning alone were asked.
     """
 
     tables: tuple[str, ...]
     joins: tuple[JoinEdge, ...]
     score: float
     parts: Mapping[str, float]
+    answerable: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the group for JSON."""
+        return asdict(self)
 
 
 def rank_groups(
     graph: JoinGraph, found: Mapping[str, float], mentions: Sequence[Mention], most: int
-) -> list[TableGroup]:
+) -> list[GroupResult]:
     """Return up to `most` sets of tables, best first, a table by itself being one, too.
 
     What is part of a better set is left out: it says nothing that the better one does not.
@@ -131,12 +144,12 @@ class SetGrowth:
         self.worth = _worth(mentions)
         self.weights = np.array([WEIGHTS[name] for name in PARTS])
 
-    def ranked(self, most: int) -> list[TableGroup]:
+    def ranked(self, most: int) -> list[GroupResult]:
         """Return up to `most` sets, best first; none of them within a better one."""
         grown = dict(self.groups())
         groups, heap = {*grown}, [self._placed(*one) for one in grown.items()]
         heapify(heap)
-        ranked: list[TableGroup] = []
+        ranked: list[GroupResult] = []
         while heap and len(ranked) < most:
             *_, places, parts = heappop(heap)
             tables = tuple(self.tables[at] for at in places)
@@ -145,7 +158,7 @@ class SetGrowth:
             if surer == group:
                 if not any(group.issubset(better.tables) for better in ranked):
                     joins = self.graph.joins(tables)
-                    ranked.append(TableGroup(tables, joins, _score(parts), parts))
+                    ranked.append(GroupResult(tables, joins, _score(parts), parts))
             else:
                 surer_parts = self.parts(surer)
                 less = min(0.0, _score(surer_parts) - _score(parts))

@@ -1,16 +1,15 @@
 """From a question to sets of tables that answer it together (Octopus, section 4.3)."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from heapq import nlargest, nsmallest
-from typing import Any
 
 from pneuma_assets.core.index.base import IndexFilter, SearchIndex, is_seen, let_through
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinGraph
 from pneuma_assets.core.relations.rank_groups import (
     CANDIDATES,
+    GroupResult,
     Mention,
-    TableGroup,
     rank_groups,
 )
 from pneuma_assets.core.search.mentions import link_mentions
@@ -21,31 +20,6 @@ MOST_LINKING = 200
 
 JoinsOf = Callable[[Collection[str]], Sequence[JoinEdge]]
 """Returns the joins of some tables with any."""
-
-
-@dataclass(frozen=True, slots=True)
-class GroupResult:
-    """Tables that may answer a question together, or one that may by itself.
-
-    Attributes:
-        tables: Those found best for themselves first; one that only links others is among them.
-        joins: By which they are joined, as far as joins are known; of two tables all joins, the
-            surest first.
-        score: By which the groups of one question are ranked; no probability.
-        parts: What the score consists of (`rank_groups.WEIGHTS`).
-        answerable: The probability that any table answers, the same for all groups; None where
-            the words and the meaning alone were asked.
-    """
-
-    tables: tuple[str, ...]
-    joins: tuple[JoinEdge, ...]
-    score: float
-    parts: Mapping[str, float]
-    answerable: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the group for JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +51,7 @@ class GroupSearch:
             return []
         known = self.known(question, scores, found.headers, where)
         answerable = found.results[0].answerable
-        return [_result(one, answerable) for one in rank_groups(*known, most)]
+        return [replace(one, answerable=answerable) for one in rank_groups(*known, most)]
 
     def known(
         self,
@@ -123,7 +97,3 @@ class GroupSearch:
 
         kept = {*candidates, *nsmallest(MOST_LINKING, seen, key=worth)}
         return JoinGraph(edge for edge in edges if kept.issuperset(edge.tables))
-
-
-def _result(group: TableGroup, answerable: float | None) -> GroupResult:
-    return GroupResult(group.tables, group.joins, group.score, group.parts, answerable)

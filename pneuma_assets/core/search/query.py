@@ -8,9 +8,9 @@ from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, IndexQuery, SearchIndex
 from pneuma_assets.core.missing_parts import OnMissing
 from pneuma_assets.core.models.base import Encoder, LanguageModel
-from pneuma_assets.core.relations.rank_groups import CANDIDATES
+from pneuma_assets.core.relations.rank_groups import CANDIDATES, GroupResult
 from pneuma_assets.core.search.block_search import BlockSearch
-from pneuma_assets.core.search.groups import GroupResult, GroupSearch, JoinsOf
+from pneuma_assets.core.search.groups import GroupSearch, JoinsOf
 from pneuma_assets.core.search.mentions import (
     MOST_NAMES,
     HeaderMatcher,

@@ -14,7 +14,7 @@ from rapidfuzz import fuzz
 from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.relations.families import name_of_family
 from pneuma_assets.core.relations.join_graph import JoinEdge
-from pneuma_assets.core.search.groups import GroupResult
+from pneuma_assets.core.relations.rank_groups import GroupResult
 from pneuma_assets.core.seek.operators.sql_text import kind_of, quoted
 from pneuma_assets.core.seek.results import BOUNDS, Relations
 from pneuma_assets.core.seek.sources import Family, Room, members_of, readable

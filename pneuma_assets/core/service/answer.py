@@ -46,7 +46,7 @@ from pneuma_assets.core.terms.rare_words import sought_words
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexFilter
     from pneuma_assets.core.models.base import LanguageModel
-    from pneuma_assets.core.search.groups import GroupResult
+    from pneuma_assets.core.relations.rank_groups import GroupResult
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.service.engine import LiveQueryEngine
     from pneuma_assets.core.text.analysis import Analyzer

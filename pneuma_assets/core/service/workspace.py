@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.answers.results import CellAnswer, TableAnswer
     from pneuma_assets.core.index.base import IndexInfo
     from pneuma_assets.core.missing_parts import MissingPart, OnMissing
-    from pneuma_assets.core.search.groups import GroupResult
+    from pneuma_assets.core.relations.rank_groups import GroupResult
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.search.results import TableResult
     from pneuma_assets.core.service.ask import Answer

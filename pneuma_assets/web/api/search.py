@@ -6,7 +6,7 @@ from fastapi import BackgroundTasks, Query
 from pydantic import Field
 
 from pneuma_assets.core.index.base import IndexFilter
-from pneuma_assets.core.search.groups import GroupResult
+from pneuma_assets.core.relations.rank_groups import GroupResult
 from pneuma_assets.core.service.catalog_types import Facets, Listing, SearchAnswer, Suggestion
 from pneuma_assets.web.api.parameters import (
     Asked,

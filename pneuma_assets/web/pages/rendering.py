@@ -16,7 +16,7 @@ from pneuma_assets.web.pages.drawings import histogram, shares
 
 if TYPE_CHECKING:
     from pneuma_assets.core.relations.families import Family
-    from pneuma_assets.core.search.groups import GroupResult
+    from pneuma_assets.core.relations.rank_groups import GroupResult
 
 FOLDER = Path(__file__).parents[1] / "templates"
 

@@ -18,7 +18,7 @@ from pneuma_assets.core.answers.prune import (
 from pneuma_assets.core.answers.results import AnswerColumn, called
 from pneuma_assets.core.errors import SqlRefusedError
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
-from pneuma_assets.core.search.groups import GroupResult
+from pneuma_assets.core.relations.rank_groups import GroupResult
 from tests.support.answer_tables import answer_set, answer_table
 
 WIDE = {f"c{number}": "text" for number in range(12)}

@@ -7,8 +7,7 @@ import pytest
 from pneuma_assets.core.answers.prompts import about
 from pneuma_assets.core.answers.prune import sets_to_ask
 from pneuma_assets.core.relations.join_graph import MOST_WAYS, JoinEdge, JoinGraph, JoinKind
-from pneuma_assets.core.relations.rank_groups import rank_groups
-from pneuma_assets.core.search.groups import GroupResult
+from pneuma_assets.core.relations.rank_groups import GroupResult, rank_groups
 from tests.support.answer_tables import answer_set, answer_table
 
 

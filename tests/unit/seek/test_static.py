@@ -3,7 +3,7 @@
 import pytest
 
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
-from pneuma_assets.core.search.groups import GroupResult
+from pneuma_assets.core.relations.rank_groups import GroupResult
 from pneuma_assets.core.seek.materialize import materialize
 from pneuma_assets.core.seek.sources import members_of
 from pneuma_assets.core.seek.state import Source, check_state, read_state
