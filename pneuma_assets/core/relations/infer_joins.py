@@ -70,9 +70,7 @@ class Candidate:
         )  # fmt: skip
 
 
-def infer_joins(
-    tables: Tables, closer: Share = lambda *_: None, weights: Mapping[str, float] = WEIGHTS
-) -> list[JoinEdge]:
+def infer_joins(tables: Tables, closer: Share = lambda *_: None) -> list[JoinEdge]:
     """Return the foreign keys that columns of tables seem to be, ordered; each is one at most.
 
     Tables of one schema or folder are compared with each other; with those of another schema of
@@ -80,7 +78,7 @@ def infer_joins(
     say, are the parts of one: each says by itself what the others say of other rows. `closer` looks
     at a column and a key of which the sampled cells say nothing.
     """
-    return choose(candidates(tables, closer), weights)
+    return choose(candidates(tables, closer), WEIGHTS)
 
 
 def choose(found: Iterable[Sequence[Candidate]], weights: Mapping[str, float]) -> list[JoinEdge]:
