@@ -154,8 +154,7 @@ def weight(tables: int, among: int) -> float:
 
     Telling which table is meant, or that none is, takes log(1 + among) of information; a text of m
     tables leaves log(m) of it open and loses half of that share. One table's text keeps all, and
-    none falls behind what fits the question half as well (`experiments.pipeline.shared_texts` of
-    the benchmarks).
+    none falls behind what fits the question half as well.
     """
     return 1.0 - math.log(tables) / math.log(1 + among) / 2
 
