@@ -223,7 +223,7 @@ def test_tables_that_leave_and_other_settings(machine, index_name, elasticsearch
     before = scores(machine.succeeds("search", QUESTION, "--json"))
     machine.configure(shards=2, quantization="int8")
     shown = machine.succeeds("status")
-    assert "run 'pneuma-assets reindex' for: quantization int8, shards 2" in shown
+    assert "reindex' for: quantization int8, shards 2" in shown
 
     index = json.loads(machine.succeeds("reindex", "--json"))
     assert index["tables"] == 3
