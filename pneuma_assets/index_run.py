@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 
 from pneuma_assets.assets.checks import index_checks
+from pneuma_assets.assets.report import event_log_open
 from pneuma_assets.assets.stages import STAGES, stage_assets
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
@@ -53,7 +54,7 @@ def run_indexing(
         "retry": True,
         "accept_removals": accept_removals,
     }
-    with open_instance(loaded.home) as instance:
+    with open_instance(loaded.home) as instance, event_log_open(instance):
         with open_store(loaded, os.environ) as store:
             fail_orphaned_runs(loaded, instance, store, index_tables_name(loaded))
         runs = [_one_run(loaded, instance, asked)]

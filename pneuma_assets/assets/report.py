@@ -1,14 +1,12 @@
 """How a stage reports: progress in the log, figures in the store, metadata in the UI."""
 
 import logging
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import dagster as dg
 
@@ -180,15 +178,46 @@ def _cell(value: object) -> str:
 
 
 @contextmanager
-def event_log_open(instance: dg.DagsterInstance, run_id: str) -> Iterator[list[Path]]:
-    """Keep the files that a run's events go to open; yields which, none where it is no SQLite."""
-    folder = Path(instance.root_directory) / "history" / "runs"
-    held: list[Path] = []
-    with ExitStack() as stack:
-        for file in (folder / "index.db", folder / f"{run_id}.db"):
-            if file.is_file():
-                with suppress(sqlite3.Error):  # a saving only: Dagster tells of a log that fails
-                    connection = stack.enter_context(closing(sqlite3.connect(file)))
-                    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-                    held.append(file)
-        yield held
+def event_log_open(instance: dg.DagsterInstance) -> Iterator[None]:
+    """Keep the files of Dagster's event log open; one that is no SQLite is left alone.
+
+    Dagster opens them anew for each access, twice an event, and compiles each statement again: half
+    of what an event costs. It has no public way not to; where its inside is another, all is as is.
+    """
+    log: Any = instance.event_log_storage
+    try:
+        from dagster._core.storage.event_log.sqlite import sqlite_event_log as made_by
+
+        opening, lock, initialized = log._connect, log._db_lock, log._initialized_dbs
+        create: Any = made_by.create_engine  # type: ignore[attr-defined]
+        wait_s: Any = made_by.SQLITE_BUSY_TIMEOUT_SECONDS  # type: ignore[attr-defined]
+    except (ImportError, AttributeError):
+        initialized = None
+    if initialized is None or "_connect" in vars(log):
+        yield
+        return
+    opened: dict[str, Any] = {}
+
+    @contextmanager
+    def connect(shard: str) -> Iterator[Any]:
+        if shard not in initialized:  # the first time it makes the file
+            with opening(shard) as connection:
+                yield connection
+            return
+        with lock:
+            if shard not in opened:
+                asked = {"timeout": wait_s, "check_same_thread": False}
+                engine = create(log.conn_string_for_shard(shard), connect_args=asked)
+                kept.callback(engine.dispose)
+                opened[shard] = kept.enter_context(engine.connect())
+            with opened[shard].begin():
+                yield opened[shard]
+
+    with ExitStack() as kept:
+        log._connect = connect
+        try:
+            yield
+        finally:
+            with lock:
+                del log._connect
+                kept.close()

@@ -197,7 +197,7 @@ def search_index(
         emit_lineage(store, deployment)
         return figures
 
-    with event_log_open(context.instance, context.run.run_id):
+    with event_log_open(context.instance):
         done = run_stage(context, store, update)
     if pages.others:
         context.log.warning(pages.trouble())
