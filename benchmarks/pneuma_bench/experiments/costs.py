@@ -7,7 +7,7 @@ processes of its own; with --against, over another checkout of the repository, t
 that a busy machine slows both. Printed are medians, and the ratios to the other checkout:
 
 - the processor time that indexing a small table takes, with a stand-in for the encoder
-  (`experiments.tables` of each checkout);
+  (`experiments.tables`);
 - `search` and `index` as commands where nothing has changed: seconds until they end, and of the
   processor;
 - a question in a process that has answered others: processor time beside the encoding of the
@@ -98,7 +98,7 @@ def begin(found: Found, checkout: Path, home: Path, questions: list[str]) -> Non
 
 def measure(found: Found, checkout: Path, home: Path, question: str) -> None:
     """Add what a round of a checkout takes."""
-    tables = ["-m", "pneuma_bench.experiments.tables", "--encoder", "none"]
+    tables = [str(Path(__file__).with_name("tables.py")), "--encoder", "none"]
     if said := _CPU.search(run(checkout, home, *tables, "--tables", "200")):
         found["index, ms of CPU a small table"][checkout].append(float(said[1]))
     commands = {"cold search": ["search", "--json", question], "an unchanged run": ["index"]}
