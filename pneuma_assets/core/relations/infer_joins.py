@@ -25,7 +25,7 @@ from pneuma_assets.core.relations.join_features import (
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.relations.join_names import NamedColumn, SchemaNames
 
-RECIPE = "11"
+RECIPE = "12"
 """Of how joins are inferred; another one infers all of them anew."""
 
 LEAST_SHARE = 0.5
@@ -37,8 +37,7 @@ LEAST_SCORE = 0.5
 _STRONG_CELLS, _STRONG_SHARE = 16, 0.9
 """Cells compared, and the share of them, from which on a key of another schema is believed."""
 _MOST_MEANT, _MOST_COMPARED = 5, 20
-"""Keys that a word means, and with which a column is compared, those of the best names; a part of
-the names of more tables means none of them."""
+"""Keys that a word means, and with which a column is compared, those of the best names."""
 _MOST_KEYS = 5
 """Of one table, those of the best names."""
 
@@ -152,26 +151,19 @@ def _meanings(key: NamedColumn, *, names_table: bool) -> Iterator[str]:
         yield from {"".join(words) for words in (key.entity, *key.stems)} - {""}
 
 
-def _parts_of_table(key: NamedColumn) -> Iterator[str]:
-    """Yield what a table may be called that shares it with few others: `station`, a gas station."""
-    entity = key.entity
-    for at in range(1, len(entity)):
-        yield from ("".join(entity[at:]), "".join(entity[:at]))
-
-
 class _Keys:
     """The keys of some tables, by the words by which other columns may mean them."""
 
     def __init__(self, columns: Iterable[NamedColumn], closer: Share) -> None:
         self._closer = closer
-        same: dict[str, list[NamedColumn]] = defaultdict(list)
+        self._home: dict[str, tuple[float, ...]] = {}
+        """How plainly the plainest of all keys of a name is referred to."""
         self._of_table: dict[str, list[NamedColumn]] = defaultdict(list)
         meaning: dict[str, list[NamedColumn]] = defaultdict(list)
-        parts: dict[str, list[NamedColumn]] = defaultdict(list)
         for one in columns:
-            same[one.name].append(one)
             if one.is_key:
                 self._of_table[one.column.table_id].append(one)
+                self._home[one.name] = max(standing(one), self._home.get(one.name, ()))
         for table_id, some in self._of_table.items():
             keys = self._of_table[table_id] = sorted(some, key=_order)[:_MOST_KEYS]
             for key in keys:
@@ -179,15 +171,9 @@ class _Keys:
                 stands = is_named and (key is keys[0] or key.own >= OWN)
                 for word in _meanings(key, names_table=stands):
                     meaning[word].append(key)
-                for word in _parts_of_table(key) if stands and key is keys[0] else ():
-                    parts[word].append(key)
-        self._parts = {word: keys for word, keys in parts.items() if len(keys) <= _MOST_MEANT}
         self._meaning = {
             word: sorted(keys, key=_order)[:_MOST_MEANT] for word, keys in meaning.items()
         }
-        keys_of = ((name, [one for one in some if one.is_key]) for name, some in same.items())
-        self._home = {name: max(map(standing, keys)) for name, keys in keys_of if keys}
-        """How plainly the plainest of all keys of a name is referred to."""
 
     def candidates(self, column: NamedColumn) -> list[Candidate]:
         """Return the keys that a column may refer to."""
@@ -212,8 +198,7 @@ class _Keys:
         return 0.0 if share is None and None not in kinds and kinds[0] != kinds[1] else share
 
     def _meant(self, column: NamedColumn) -> list[NamedColumn]:
-        kinds = self._meaning, self._parts
-        found = {key: None for word in column.runs for one in kinds for key in one.get(word, ())}
+        found = {key: None for word in column.runs for key in self._meaning.get(word, ())}
         if has_role(column):
             found |= dict.fromkeys(self._of_table.get(column.column.table_id, ())[:1])
         return list(found)
