@@ -5,8 +5,7 @@ Run `python -m pneuma_bench.experiments.kept_current --tables 10000`, or with
 where nothing has changed; then 3 % are changed, 0.4 % are new and 0.2 % are gone, and one run
 brings that into the index.
 
-The database is a PostgreSQL that is started for it, a process of its own whose time does not count.
-No model describes columns, and the encoder is a stand-in that costs next to nothing.
+The database is a PostgreSQL that is started for it; its time does not count, and no model is asked.
 """
 
 import argparse

@@ -3,8 +3,7 @@
     ELASTICSEARCH_URL=http://localhost:9200 python -m pneuma_bench.experiments.elasticsearch.writing
 
 Start a server first; its index is dropped at the end. Text and vectors are those of
-`experiments.search_latency`, and so is what a question asks of an index. Of the server no processor
-time is counted.
+`experiments.search_latency`, and so is what a question asks of an index.
 """
 
 import argparse
