@@ -60,6 +60,8 @@ def _is_unchanged(
     taken_over = (loaded.home / NOTE).exists()  # a run notes that it is no component's any more
     if taken_over or store.runs.unfinished() or deployment.bench.mined:  # which the checks ask
         return False
+    # As in a run: of a source that is configured no more, a problem goes, too, and is news below.
+    store.listings.drop_sources([source.name for source in deployment.sources])
     if _finds_work(loaded, environ, store, names):
         return False
     encoder = open_encoder(deployment.encoder)
@@ -93,7 +95,7 @@ def _finds_work(
             rests={one.name: math.inf for one in sources if one not in chosen},
             leave_slow=True,
         )
-        doubts = seen.no_source, seen.unlisted, seen.left, seen.slow, seen.unnamed
+        doubts = seen.no_source, seen.unlisted, seen.left, seen.slow
         if seen.reasons or any(doubts):
             return True
         asked = [

@@ -27,9 +27,6 @@ from pneuma_assets.core.store.schema import manifests, upsert
 from pneuma_assets.core.store.user_edits_journal import replace_file
 from pneuma_assets.core.tables import Description, source_of
 
-MAX_LINE = 1_000
-"""Bytes of the first line."""
-
 MAX_UNPACKED = 512 << 20
 """Bytes; a manifest of 100,000 tables takes a tenth of them."""
 
@@ -135,12 +132,12 @@ class Folder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def read(self, name: str, most: int = MAX_PACKED) -> bytes | None:
+    def read(self, name: str) -> bytes | None:
         """Return the first bytes of the file, None if there is no file."""
         path = self._path(name)
         try:
             with path.open("rb") as file:
-                return file.read(most)
+                return file.read(MAX_PACKED)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -162,9 +159,9 @@ class Folder:
 class Server(StorePart):
     """A table of the state's server."""
 
-    def read(self, name: str, most: int = MAX_PACKED) -> bytes | None:
+    def read(self, name: str) -> bytes | None:
         """Return the first bytes of what is kept, None if nothing is."""
-        first = select(func.substring(manifests.c.packed, 1, most))
+        first = select(func.substring(manifests.c.packed, 1, MAX_PACKED))
         found = self._db.read(first.where(manifests.c.name == name))
         return bytes(found[0][0]) if found else None
 
@@ -230,10 +227,16 @@ def write_described(place: Place, described: Sequence[DescribedTable], made_of: 
 
 
 def made_of(place: Place) -> str | None:
-    """Return what both parts were made of; None if that is not the same; raises `StateError`."""
-    begins = (place.read(name, MAX_LINE) or b"" for name in (PAGES, COLUMNS))
-    made = {begin.partition(b"\n")[0] for begin in begins}
-    return made.pop().decode(errors="replace") if len(made) == 1 else None
+    """Return what both parts were made of; None if not of the same, or damaged.
+
+    Raises `StateError`.
+    """
+    packed = [place.read(name) or b"" for name in (PAGES, COLUMNS)]
+    try:
+        (made,) = {one.partition(b"\n")[0] for one in packed if _unpacked(one)}
+    except ValueError:
+        return None
+    return made.decode(errors="replace")
 
 
 def _read(
