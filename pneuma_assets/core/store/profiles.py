@@ -170,7 +170,7 @@ def _snapshot_of(row: Row[Any]) -> SampleSnapshot:
 
 
 def _change_of(row: Row[Any]) -> Change | None:
-    if row.changed_share is None:
+    if row.measured_by not in [*Measure]:  # None, or by a former version
         return None
     return Change(row.changed_share, Measure(row.measured_by))
 

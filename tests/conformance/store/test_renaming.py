@@ -260,6 +260,10 @@ def test_what_a_table_was_drawn_from_is_kept(store):
     assert store.profiles.snapshots(["lake/b"]).get("lake/b") == SampleSnapshot(COLUMNS)
     assert store.profiles.snapshots(["lake/c"]).get("lake/c") is None
     assert store.profiles.changes(["lake/a", "lake/b", "lake/c"]) == {"lake/a": known.change}
+    with store._db.write() as connection:  # as a former version did, by another measure
+        connection.execute(schema.drawn.update().values(measured_by="counters"))
+    assert store.profiles.changes(["lake/a"]) == {}
+    assert store.profiles.snapshots(["lake/a"]) == {"lake/a": replace(known, change=None)}
     store.profiles.save_snapshots({"lake/a": SampleSnapshot(())})
     assert store.profiles.snapshots(["lake/a"]).get("lake/a") == SampleSnapshot(())
 
