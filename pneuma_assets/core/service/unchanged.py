@@ -58,7 +58,9 @@ def _is_unchanged(
     deployment, problems = loaded.deployment, store.problems.all()
     store.check()
     taken_over = (loaded.home / NOTE).exists()  # a run notes that it is no component's any more
-    if taken_over or store.runs.unfinished() or deployment.bench.mined:  # which the checks ask
+    unfinished = store.runs.unfinished()  # one that died before the last began was told of by that
+    working = unfinished & {*store.runs.living(), store.runs.newest()}
+    if taken_over or working or deployment.bench.mined:  # which the checks ask
         return False
     # As in a run: of a source that is configured no more, a problem goes, too, and is news below.
     store.listings.drop_sources([source.name for source in deployment.sources])

@@ -134,6 +134,11 @@ class Runs(StorePart):
         unfinished = select(runs.c.run_id).where(runs.c.ended_at.is_(None))
         return {row.run_id for row in self._db.read(unfinished)}
 
+    def newest(self) -> str | None:
+        """Return the run that began to work last."""
+        latest = select(runs.c.run_id).order_by(runs.c.started_at.desc()).limit(1)
+        return next((row.run_id for row in self._db.read(latest)), None)
+
     def dead(self, run_ids: Iterable[str]) -> list[str]:
         """Return those of these runs that began to work, did not end and have no process."""
         begun = self.unfinished() - self.living()

@@ -17,6 +17,7 @@ from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.service.state import history_of, open_store
 from pneuma_assets.core.service.unchanged import report_unchanged
+from pneuma_assets.core.store.schema import runs
 from pneuma_assets.core.tables import Problem
 from pneuma_assets.workspace import Workspace
 from tests.support.damage import garble
@@ -206,6 +207,14 @@ def test_of_some_sources_the_others_are_not_listed(folder):
     assert report.unchanged == 3
     assert report_unchanged(here(folder), {}, ["hill"]) is None
     assert report_unchanged(here(folder), {}, ["lake"]) is None  # by now one waits
+
+
+def test_a_run_that_died_before_the_last_one_is_nothing_to_tell_of(folder):
+    with stored(folder) as store, store._db.write() as connection:
+        store.runs.begin("killed")
+        began = runs.update().where(runs.c.run_id == "killed").values(started_at=0.0)
+        connection.execute(began)
+    assert report_unchanged(here(folder), {}, ()) is not None
 
 
 @pytest.mark.parametrize("case", WORK)
