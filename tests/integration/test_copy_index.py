@@ -1,12 +1,15 @@
 """`copy-index`: one engine's index becomes the other's, embeddings included, without a model."""
 
+import json
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from pneuma_assets.cli.app import app
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index import copy
@@ -169,3 +172,68 @@ def test_readers_keep_the_old_index_until_the_copy_is_whole(
     with client_of(elasticsearch_url) as client:
         (index,) = client.indices.get(index=f"{index_name}-*")
     assert index.startswith(f"{index_name}-000002-"), "the old one is gone"
+
+
+def run(*args: str) -> str:
+    result = CliRunner().invoke(app, list(args))
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+class Machine:
+    """A lake and a deployment file that names the engine in use."""
+
+    def __init__(self, folder: Path, url: str, name: str) -> None:
+        self.folder = folder
+        self.server = {"urls": [url], "name": name, "replicas": 0}
+        (folder / "lake").mkdir()
+        (folder / "lake" / "economy.csv").write_text("country;year;gdp\nFrance;2020;2.6\n")
+        (folder / "lake" / "rain.jsonl").write_text('{"station":"Kiel","rain_mm":3.2}\n')
+        (folder / "lake" / "rain.md").write_text("Measured at the weather station of Kiel.")
+
+    def use(self, engine: str, analyzer: str = "english") -> None:
+        source = {"type": "folder", "name": "lake", "path": "lake"}
+        index = {"engine": engine, "analyzer": analyzer, "elasticsearch": self.server}
+        whole = {"sources": [source], "index": index}
+        (self.folder / "pneuma.yaml").write_text(yaml.safe_dump(whole))
+
+    def indexed(self) -> tuple[int, int]:
+        report = json.loads(run("index", "--json"))
+        assert report["failed"] == 0
+        return report["indexed"], report["unchanged"]
+
+    def answers(self) -> dict[str, float]:
+        found = json.loads(run("search", "rain at a weather station", "--json"))
+        return {result["table_id"]: result["score"] for result in found}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", ENGINES)
+def test_a_deployment_moves_to_the_other_engine(
+    tmp_path, monkeypatch, elasticsearch_url, index_name, first
+):
+    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG", "DAGSTER_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    second = other(first)
+    machine = Machine(tmp_path, elasticsearch_url, index_name)
+    machine.use(first)
+    assert machine.indexed() == (2, 0)
+    answers = machine.answers()
+    assert next(iter(answers)) == "lake/rain"
+
+    shown = run("copy-index", first, second)
+    assert any(line.startswith(second) for line in shown.splitlines())
+    assert f"set index.engine: {second}" in shown
+    info = json.loads(run("copy-index", first, second, "--json"))
+    assert (info["engine"], info["tables"], info["health"]) == (second, 2, "green")
+
+    machine.use(second)
+    assert machine.indexed() == (0, 2), "the next run does nothing"
+    found = machine.answers()
+    assert list(found) == list(answers)
+    assert found == pytest.approx(answers, abs=1e-4)
+    assert json.loads(run("status", "--json"))["index"]["engine"] == second
+    (tmp_path / "lake" / "economy.csv").unlink()
+    run("index")
+    assert machine.answers().keys() == {"lake/rain"}

@@ -4,22 +4,31 @@ import operator
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 
 import pytest
 
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from tests.support.elasticsearch_index import opener
-from tests.support.elasticsearch_server import Cluster
+from tests.support.elasticsearch_index import KIND, opener, place_of, rebuilt_beside
+from tests.support.elasticsearch_server import Cluster, client_of
 from tests.support.index_blocks import replace_blocks
-from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
+from tests.support.versioned_tables import (
+    BLOCKS,
+    DIMENSION,
+    ENCODER,
+    all_at,
+    look,
+    versions_found,
+    versions_of,
+)
 from tests.support.waiting import LONGEST, wait_until
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 TABLES = [f"s/{n}" for n in range(6)]
-
-
+REBUILDS = 3
 WAIT = f"{LONGEST:.0f}s"
 
 
@@ -51,7 +60,15 @@ class Load:
         for side in sides:
             self._check(side, oldest)
 
+    def read(self, index: ElasticsearchIndex) -> None:
+        """Read everything, as a copy to another engine does."""
+        oldest = self.oldest
+        assert index.list_tables() == dict.fromkeys(TABLES, BLOCKS)
+        self._check(versions_of(item.block for item in index.blocks()), oldest)
+        assert index.info().tables == len(TABLES)
+
     def write(self, index: ElasticsearchIndex) -> None:
+        """Replace every table by its next version."""
         self.newest += 1
         replace_blocks(index, all_at(TABLES, self.newest))
         self.oldest = self.newest
@@ -87,6 +104,46 @@ class Load:
                 self.rounds[number] += 1
         except BaseException as error:  # noqa: BLE001 (raised by the test's own thread)
             self.failures.append(error)
+
+
+def test_no_call_fails_while_indices_of_several_shards_are_swapped(elasticsearch_url, index_name):
+    options = {"shards": 3, "replicas": 0}
+    config = ElasticsearchConfig(urls=(elasticsearch_url,), name=index_name, **options)
+    load, names = Load(), set()
+
+    def open_and_ask(_: ElasticsearchIndex) -> None:
+        with closing(ElasticsearchIndex(config, ENCODER, DIMENSION, create=False)) as opened:
+            load.ask(opened)
+
+    with (
+        client_of(elasticsearch_url) as client,
+        opener(config.urls, config.name, ENCODER, DIMENSION, **options) as open_index,
+    ):
+
+        def swapped() -> None:
+            load.wait_for(rounds=1)  # so that each index is asked in each way
+            names.update(client.indices.get(index=f"{index_name}-*"))
+
+        index = open_index()
+        replace_blocks(index, all_at(TABLES, 1))
+        for what in (load.ask, load.read, open_and_ask):
+            load.run(what, open_index())
+        swapped()
+        for version in range(2, 2 + REBUILDS):
+            load.newest = version
+            with rebuilt_beside(config, ENCODER, DIMENSION) as successor:
+                replace_blocks(successor, all_at(TABLES[:3], version))
+                replace_blocks(successor, all_at(TABLES[3:], version))
+                assert set(versions_found(index).values()) == {version - 1}
+            load.oldest = version
+            swapped()
+            KIND.reindex(place_of(config))
+            swapped()
+            assert set(versions_found(index).values()) == {version}
+        load.stop()
+    assert load.failures == []
+    assert len(names) == 1 + 2 * REBUILDS
+    print(f"longest answer {max(load.seconds):.2f} s of {len(load.seconds)}")
 
 
 @pytest.fixture(scope="module")

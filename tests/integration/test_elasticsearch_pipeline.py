@@ -17,7 +17,7 @@ import pytest
 from elasticsearch import Elasticsearch
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.errors import IndexMismatchError
+from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index import copy
 from pneuma_assets.core.index.registry import begin_rebuild, publish_index
 from pneuma_assets.core.progress import listening
@@ -138,6 +138,35 @@ def test_a_lake_is_indexed_and_kept_up_to_date(deployed, instance, lake, client,
         assert workspace.query_engine().ask("zanzibar", k=1)[0].table_id == "lake/t1"
         assert workspace.status().counts() == {"indexed": TABLES - 1}
     assert indices(client, index_name) == [f"{index_name}-000001"]
+
+
+@pytest.mark.slow
+def test_a_dropped_index_comes_back_without_the_model(deployed, instance, client, index_name):
+    loaded = deployed()
+    run_job(loaded, instance)
+    before = tables(loaded)
+    client.indices.delete(index=f"{index_name}-000001")
+    model = FakeLanguageModel()
+    run_job(loaded, instance, model)
+    assert model.prompts == []
+    assert tables(loaded) == before
+
+
+@pytest.mark.slow
+def test_a_rebuild_keeps_an_index_that_can_be_used(deployed, instance, client, index_name):
+    """Also one whose copies have no second node to live on, which is yellow."""
+    loaded = deployed(replicas=1)
+    run_job(loaded, instance)
+    index = f"{index_name}-000001"
+    before = client.indices.get_settings(index=index, flat_settings=True)
+    held = tables(loaded)
+    result = run_job(loaded, instance, rebuild=True)
+    if client.cluster.health()["number_of_nodes"] == 1:
+        assert figures(result)["health"] == "yellow"
+    assert figures(result)["tables"] == TABLES
+    assert client.indices.get_settings(index=index, flat_settings=True) == before, "made anew"
+    assert indices(client, index_name) == [index]
+    assert tables(loaded) == held
 
 
 class Asking(threading.Thread):
@@ -283,6 +312,39 @@ def test_a_rebuild_that_was_killed_goes_on(deployed, instance, client, index_nam
     assert indices(client, index_name) == [f"{index_name}-000002"]
 
 
+@pytest.mark.slow
+def test_a_successor_that_was_deleted_by_hand_is_begun_again(
+    deployed, instance, client, index_name
+):
+    old, new = deployed(), deployed("longer", tables_per_run=2)
+    run_job(old, instance)
+    held = tables(old)
+    run_job(new, instance, rebuild=True)
+    client.indices.delete(index=whole_names(client, index_name)[1])
+    assert answer(old) == ANSWER
+    new = deployed("longer")
+    run_job(new, instance, rebuild=True)
+    assert tables(new) == held
+    assert len(indices(client, index_name)) == 1
+
+
+@pytest.mark.slow
+def test_a_rebuild_for_a_third_encoder_drops_what_was_begun(deployed, instance, client, index_name):
+    old, new = deployed(), deployed("longer", tables_per_run=2)
+    run_job(old, instance)
+    run_job(new, instance, rebuild=True)
+    begun = whole_names(client, index_name)[1]
+    with (
+        Workspace(old, {}) as workspace,
+        pytest.raises(SearchIndexError, match=rf"rebuilt as '{begun}'.*'pneuma-assets index'"),
+    ):
+        workspace.reindex()
+    result = run_job(old, instance, rebuild=True)  # back to the first one, after all
+    assert figures(result)["tables"] == TABLES
+    assert answer(old) == ANSWER
+    assert len(indices(client, index_name)) == 1
+
+
 def copy_steps(monkeypatch: pytest.MonkeyPatch, at: int, do: Callable[[], object]):
     """Return what does something when a reindexing has copied so many tables."""
     monkeypatch.setattr(copy, "_TABLES_AT_ONCE", 1)
@@ -307,7 +369,10 @@ def test_an_interrupted_reindexing_holds_indexing_off_until_it_is_completed(
     held = tables(loaded)
     sharded = deployed(shards=2)
     with Workspace(sharded, {}) as workspace:
-        with copy_steps(monkeypatch, 2, interrupt), pytest.raises(KeyboardInterrupt):
+        with (
+            copy_steps(monkeypatch, 2, interrupt),
+            pytest.raises(KeyboardInterrupt),
+        ):
             workspace.reindex()
         begun = whole_names(client, index_name)
         assert indices(client, index_name) == [f"{index_name}-000001", f"{index_name}-000002"]
@@ -324,6 +389,58 @@ def test_an_interrupted_reindexing_holds_indexing_off_until_it_is_completed(
     result = run_job(sharded, instance, model)
     assert (model.prompts, figures(result)["removed"]) == ([], 1)
     assert tables(loaded).keys() == held.keys() - {"lake/t2"}
+
+
+@pytest.mark.slow
+def test_while_an_index_is_copied_a_run_fails_and_nothing_is_published(
+    deployed, instance, client, index_name, monkeypatch
+):
+    loaded = deployed()
+    run_job(loaded, instance)
+    held = tables(loaded)
+    published = []
+
+    def run() -> None:
+        published.append(publish_index(loaded.deployment.index, loaded.home, "words", 64, TABLES))
+        with pytest.raises(dg.Failure, match="is being copied"):
+            run_job(loaded, instance)
+        assert indices(client, index_name) == [f"{index_name}-000001", f"{index_name}-000002"]
+        assert tables(loaded) == held
+
+    with Workspace(deployed(shards=2), {}) as workspace, copy_steps(monkeypatch, 2, run):
+        workspace.reindex()
+    assert published == [False]
+    assert indices(client, index_name) == [f"{index_name}-000002"]
+    assert tables(loaded) == held
+    assert figures(run_job(loaded, instance))["tables"] == 0
+
+
+@pytest.mark.slow
+def test_an_index_that_lacks_a_block_is_rebuilt(deployed, instance, client, index_name):
+    loaded = deployed()
+    run_job(loaded, instance)
+    held = tables(loaded)
+    (index,) = whole_names(client, index_name)
+    found = client.search(index=index, query={"exists": {"field": "vector"}}, size=1)
+    client.delete(index=index, id=found["hits"]["hits"][0]["_id"], refresh=True)
+    with Workspace(loaded, {}) as workspace, pytest.raises(SearchIndexError, match="--rebuild"):
+        list(workspace.search_index.blocks())
+    run_job(loaded, instance, rebuild=True)  # as the message says
+    with Workspace(loaded, {}) as workspace:
+        assert len(list(workspace.search_index.blocks())) == sum(held.values())
+    assert len(whole_names(client, index_name)) == 1
+
+
+@pytest.mark.slow
+def test_a_broken_table_holds_no_rebuild_up(deployed, instance, lake):
+    old, new = deployed(), deployed("longer")
+    (lake / "broken.parquet").write_bytes(b"PAR1 this is no parquet file PAR1")
+    run_job(old, instance)
+    held = tables(old)
+    assert figures(run_job(new, instance, rebuild=True))["published"]
+    assert tables(new) == held
+    with Workspace(new, {}) as workspace:
+        assert workspace.status().counts() == {"indexed": TABLES, "failed": 1}
 
 
 @pytest.mark.slow

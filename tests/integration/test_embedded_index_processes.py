@@ -3,6 +3,9 @@
 import multiprocessing
 from contextlib import closing
 from functools import partial
+from itertools import count
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +22,7 @@ from tests.support.versioned_tables import all_at, versions_found
 
 pytestmark = pytest.mark.integration
 
-
+ROUNDS = 25
 BLOCKS = 10
 DIMENSION = 64
 VECTOR = np.full(DIMENSION, DIMENSION**-0.5, np.float32)
@@ -34,6 +37,24 @@ def blocks(table_id: str, writer: str, turn: int) -> list[EmbeddedBlock]:
     return [EmbeddedBlock(Block(table_id, DocumentKind.ROWS, text), VECTOR) for text in texts]
 
 
+def write(folder: Path, writer: str, enough: Event, told: Connection) -> None:
+    """Replace a table of its own, a shared one, and delete one now and then.
+
+    Goes on until a reader has seen enough, and tells its last turn.
+    """
+    index = open_index(folder)
+    for turn in count():
+        replace_blocks(index, {t: blocks(t, writer, turn) for t in (f"s/{writer}", "s/shared")})
+        replace_blocks(index, {f"s/brief-{writer}": blocks(f"s/brief-{writer}", writer, turn)})
+        index.delete_tables([f"s/brief-{writer}"])
+        if turn % 10 == 9:
+            index.optimise()
+        if turn >= ROUNDS and enough.is_set():
+            break
+    index.close()
+    told.send(turn)
+
+
 def look(index: EmbeddedIndex) -> None:
     """Fail if any table is seen half, or as a mixture of two writers."""
     hits = index.search([IndexQuery("lake", VECTOR)], limit=1000)[0]
@@ -45,6 +66,37 @@ def look(index: EmbeddedIndex) -> None:
             assert len(found) == BLOCKS, table_id
             assert len(set(found)) == 1, table_id
     assert len(hits.lexical) == len(hits.semantic)
+
+
+@pytest.mark.slow
+def test_two_writers_and_a_reader(tmp_path):
+    spawn = multiprocessing.get_context("spawn")
+    # The first to come create the file, at the same time.
+    enough, last = spawn.Event(), {name: spawn.Pipe(duplex=False) for name in ("one", "two")}
+    writers = [
+        spawn.Process(target=write, args=(tmp_path, name, enough, tell))
+        for name, (_, tell) in last.items()
+    ]
+    for process in writers:
+        process.start()
+    reader = open_index(tmp_path)
+    looks = 0
+    while any(process.is_alive() for process in writers):
+        look(reader)
+        looks += bool(reader.list_tables())
+        if looks > 10:
+            enough.set()
+    for process in writers:
+        process.join()
+        assert process.exitcode == 0
+    look(reader)
+    assert reader.list_tables() == dict.fromkeys(["s/one", "s/shared", "s/two"], BLOCKS)
+    for name, (told, _) in last.items():
+        turn = told.recv()
+        texts = [item.block.text for item in reader.blocks([f"s/{name}"])]
+        assert all(text.startswith(f"lake {name} {turn} ") for text in texts)
+    assert reader.info().health == "green"
+    reader.close()
 
 
 def hold_lock(folder: Path, held, release) -> None:

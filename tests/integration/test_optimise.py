@@ -1,8 +1,12 @@
 """The job that compacts the index, and its schedule, beside runs that index."""
 
+import subprocess
+import sys
+
 import dagster as dg
 import pytest
 
+from pneuma_assets.resources.build import build_resources
 from tests.support.ticks import QUIET, Ticking, tiny_lake
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("read_here")]
@@ -34,6 +38,39 @@ def test_the_index_is_compacted_and_the_run_says_what_that_gave(lake):
     assert (made["tables"].value, made["blocks before"].value) == (2, made["blocks after"].value)
     assert made["MB after"].value <= made["MB before"].value
     assert "seconds" in made
+
+
+KILLED = """
+import os, sys, pathlib
+import dagster as dg
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from tests.support.ticks import QUIET, Ticking
+with dg.DagsterInstance.local_temp(sys.argv[1] + "/dagster") as instance:
+    lake = Ticking(pathlib.Path(sys.argv[1]), instance, dagster={"key_prefix": "team/lake"})
+    EmbeddedIndex.info = lambda _: os._exit(9)
+    job = lake.definitions.resolve_job_def(sys.argv[2])
+    job.execute_in_process(instance=instance, run_config=QUIET)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["team_lake_optimise", "team_lake_check_tables"])
+def test_a_killed_run_is_buried_by_its_own_schedule(lake, tmp_path, name):
+    lake.execute()
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), name], check=False)
+    assert done.returncode == 9
+    (run,) = lake.instance.get_runs(dg.RunsFilter(job_name=name))
+    assert run.status == dg.DagsterRunStatus.STARTED
+    if name == "team_lake_optimise":
+        assert isinstance(tick(lake), dg.RunRequest)
+    else:
+        (tmp_path / "lake").rename(tmp_path / "away")
+        lake.watch()
+        schedule = lake.definitions.resolve_schedule_def("team_lake_hourly_checks")
+        store = {"team_lake_store": build_resources(lake.loaded)["pneuma_store"]}
+        with dg.build_schedule_context(instance=lake.instance, resources=store) as context:
+            assert isinstance(schedule(context), dg.RunRequest)
+    assert lake.instance.get_run_by_id(run.run_id).status == dg.DagsterRunStatus.FAILURE
 
 
 def test_it_waits_for_runs_that_index(lake):

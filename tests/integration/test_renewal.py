@@ -1,8 +1,13 @@
 """An index whose words older rules counted is told apart, and renewed without asking a model."""
 
+from contextlib import closing
+
+import dagster as dg
 import pytest
 
-from pneuma_assets.core.errors import IndexMismatchError
+from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
+from pneuma_assets.core.index.embedded import folder as embedded_folder
+from pneuma_assets.core.index.embedded import lifecycle
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.text.analysis import Analyzer
 from tests.support.fake_model import FakeLanguageModel
@@ -11,8 +16,7 @@ from tests.support.pipeline_support import deployment, run_job, small_lake
 pytestmark = pytest.mark.integration
 
 QUESTION, ANSWER = "海口的人口", "lake/zh"
-
-
+CUT = "finish_replacing"
 """What stands between the last two renames."""
 
 
@@ -30,6 +34,7 @@ def encoder(small_encoder):
 
 @pytest.fixture
 def loaded(tmp_path):
+    """A deployment whose index is to be made."""
     lake = small_lake(tmp_path, 4)
     (lake / "zh.csv").write_text("城市,人口\n海口,2873358\n上海,24870000\n")
     (lake / "other.csv").write_text("口,海人\n人海,口口\n")
@@ -77,3 +82,55 @@ def test_indexing_renews_it_without_a_model(built_before, instance, encoder):
     run_job(built_before, instance, rebuild=True)  # by today's rules from the start
     assert contents(built_before) == renewed
     assert found(built_before) == (tables, pytest.approx(score))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("where", "step", "exchanges"),
+    [
+        (lifecycle, "copy_exactly", True),
+        (embedded_folder, "_condemned", True),
+        (embedded_folder, "_condemned", False),
+        (embedded_folder, CUT, False),
+    ],
+)
+def test_a_renewal_that_is_cut_off_is_completed(
+    built_before, instance, encoder, monkeypatch, where, step, exchanges
+):
+    if not exchanges:
+        monkeypatch.setattr(embedded_folder, "exchange", unable)
+    before = contents_of_old(built_before)
+    cut_off(built_before, instance, monkeypatch, where, step)
+    assert (built_before.home / "index").exists() == (step != CUT)
+    model = FakeLanguageModel()
+    run_job(built_before, instance, model)
+    assert (model.prompts, encoder.calls) == ([], [])
+    assert contents(built_before) == before
+    assert found(built_before)[0][0] == ANSWER
+    left = [path.name for path in built_before.home.iterdir() if path.name.startswith("index")]
+    assert left == ["index"]
+
+
+def unable(*_: object) -> bool:
+    """Stand for a system on which two folders cannot change places."""
+    return False
+
+
+def cut_off(loaded, instance, monkeypatch, where, step) -> None:
+    def cut(folder, *_: object) -> None:
+        if step != CUT or (loaded.home / "index.renewed").exists():
+            raise SearchIndexError("cut off")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(where, step, cut)
+        with pytest.raises(dg.Failure, match="cut off"):
+            run_job(loaded, instance)
+
+
+def contents_of_old(loaded):
+    """Read what the older version wrote."""
+    folder = loaded.home / "index"
+    with closing(
+        lifecycle.EmbeddedIndex(folder, "words", 64, analyzer=Analyzer("english-1", None))
+    ) as index:
+        return sorted((one.block.block_id, one.vector.tobytes()) for one in index.blocks())

@@ -1,5 +1,7 @@
 """Runs only for work, and until there is none: ticks over a real lake, in a real instance."""
 
+import os
+import shutil
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -9,6 +11,7 @@ import pytest
 
 from pneuma_assets.core.pipeline.watch import check_for_work
 from pneuma_assets.core.service.state import open_store
+from pneuma_assets.core.store import queue
 from tests.support.ticks import Ticking, tiny_lake
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("read_here")]
@@ -130,6 +133,49 @@ def test_a_run_that_somebody_starts_ends_the_wait(lake, tmp_path):
     asked(lake.watch())
 
 
+def attempts(lake, table_id: str) -> int:
+    with open_store(lake.loaded, {}) as store:
+        return store.tables.record(table_id).attempts
+
+
+def test_a_failed_table_rests_and_other_tables_do_not_wait_for_it(lake, tmp_path, monkeypatch):
+    (tmp_path / "lake/torn.parquet").write_bytes(b"PAR1 and no more")
+    lake.execute(asked(lake.watch()))
+    assert "1 that failed will be tried again" in skipped(lake.watch())
+    tiny_lake(tmp_path, 1, first=10)
+    monkeypatch.setattr(queue, "RETRY_AFTER_S", (0.0,))
+    lake.execute(asked(lake.watch()))
+    assert counts(lake) == {"indexed": 4, "failed": 1}
+    assert attempts(lake, "lake/torn") == 1, "it was resting"
+    lake.execute()
+    assert attempts(lake, "lake/torn") == 2, "a person does not wait"
+
+
+@pytest.mark.slow
+def test_a_file_that_is_being_written_rests_first_and_one_that_was_half_written_is_repaired(
+    lake, tmp_path
+):
+    lake.execute()
+    lake.load(indexing={"quiet_period_seconds": 3600})
+    whole = b"day,rain_mm\n" + b"".join(b"%d,%d\n" % (n, n) for n in range(100))
+    growing = tmp_path / "lake/growing.csv"
+    growing.write_bytes(whole[:30])
+    assert "1 table changed just now and may rest" in skipped(lake.watch())
+    os.utime(growing, (1, 1))
+    request = asked(lake.watch())
+    growing.write_bytes(whole[:60])  # between the tick and the run
+    lake.execute(request)
+    assert counts(lake) == {"indexed": 3, "pending": 1}, "nothing was read"
+    lake.execute()  # a person does not wait
+    assert counts(lake) == {"indexed": 4}
+    growing.write_bytes(whole)
+    os.utime(growing, (2, 2))
+    lake.execute(asked(lake.watch()))
+    with open_store(lake.loaded, {}) as store:
+        assert store.tables.record("lake/growing").rows == 100
+    assert counts(lake) == {"indexed": 4}
+
+
 def test_of_two_ticks_at_once_one_is_skipped(lake, monkeypatch):
     inner = []
 
@@ -149,6 +195,20 @@ def test_a_killed_run_is_buried_and_followed(lake):
         store.runs.begin(run.run_id)
     assert "the last run failed" in skipped(lake.watch())
     assert lake.instance.get_run_by_id(run.run_id).status == dg.DagsterRunStatus.FAILURE
+
+
+def test_a_source_that_cannot_be_listed_is_told_and_fails_no_tick(lake, tmp_path):
+    lake.execute()
+    (tmp_path / "lake").rename(tmp_path / "away")
+    request = asked(lake.watch())
+    assert request.job_name == "pneuma_check_tables"
+    lake.execute(request)
+    assert "lake cannot be listed" in skipped(lake.watch())
+    with open_store(lake.loaded, {}) as store:
+        assert store.problems.unlisted_sources() == ["lake"]
+    (tmp_path / "away").rename(tmp_path / "lake")
+    lake.execute(asked(lake.watch()))
+    assert skipped(lake.watch()).startswith("No table waits")
 
 
 def test_tables_that_are_held_are_told_once_by_a_run_of_the_checks(tmp_path, instance):
@@ -187,6 +247,20 @@ def test_a_broken_state_fails_a_tick_an_hour_and_is_told_in_the_others(lake, tmp
     assert skipped(lake.watch()).startswith("No table waits")
 
 
+def test_an_index_that_is_gone_is_work_and_so_are_other_settings(lake, tmp_path):
+    lake.execute()
+    shutil.rmtree(tmp_path / "home/index")
+    lake.ahead = timedelta(minutes=1)
+    request = asked(lake.watch())
+    assert request.tags["pneuma/why"] == "the index holds 0 of 3 tables"
+    lake.execute(request)
+    lake.load(sampling={"rows": 1})
+    request = asked(lake.watch())
+    assert request.tags["pneuma/why"].startswith("models or options are others")
+    lake.execute(request)
+    assert skipped(lake.watch()).startswith("No table waits")
+
+
 @pytest.mark.slow
 def test_a_rebuild_in_several_runs_is_done_once(tmp_path, instance):
     tiny_lake(tmp_path, 3)
@@ -205,6 +279,27 @@ def test_a_rebuild_in_several_runs_is_done_once(tmp_path, instance):
             assert "dagster/run_key" not in request.tags
     assert runs == 2
     assert counts(lake) == {"indexed": 3}
+
+
+@pytest.mark.slow
+def test_a_process_with_an_older_file_takes_no_source_away_and_asks_for_no_run(
+    lake, tmp_path, instance
+):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/t.csv").write_text("a,b\n1,2\n")
+    folders = [{"type": "folder", "name": n, "path": str(tmp_path / n)} for n in ("lake", "other")]
+    newer = Ticking(tmp_path, instance, sources=folders)
+    newer.execute()
+    for minute in range(1, 4):
+        lake.ahead = timedelta(minutes=minute)
+        assert "does not name other" in skipped(lake.watch())
+    assert counts(newer) == {"indexed": 4}
+    tiny_lake(tmp_path, 1, first=3)
+    newer.execute(asked(lake.watch()))
+    assert counts(newer) == {"indexed": 5}
+    lake.load()  # now the file names one
+    lake.execute()
+    assert counts(lake) == {"indexed": 4}
 
 
 def test_the_sensor_that_goes_on_says_why_it_asks_for_nothing(lake, instance):

@@ -1,5 +1,8 @@
 """A small lake, and runs of the real Dagster job over it with a language model that counts."""
 
+import sys
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -10,6 +13,7 @@ import dagster as dg
 from pneuma_assets import index_run
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.config.models import NarrationConfig
+from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.progress import listening
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.resources.build import named_resources
@@ -19,6 +23,18 @@ from pneuma_assets.resources.names import Names
 from tests.support.deployment_files import deploy, folder_source
 from tests.support.fake_model import FakeLanguageModel
 from tests.support.reading import reading_here
+
+
+class SlowFake(FakeLanguageModel):
+    """Takes a moment for each answer, so that a kill finds it at work."""
+
+    def generate(
+        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> Iterator[Generation]:
+        """Answer as the fake does, 20 ms an answer."""
+        for generation in super().generate(prompts, max_new_tokens, stop):
+            time.sleep(0.02)
+            yield generation
 
 
 class CountingNarrator(NarratorResource):
@@ -38,6 +54,7 @@ class CountingNarrator(NarratorResource):
 
     @property
     def model(self) -> FakeLanguageModel:
+        """The fake model of the run in progress."""
         return self.shared
 
     def release(self) -> None:
@@ -96,3 +113,7 @@ def index(config: Path, model: FakeLanguageModel) -> None:
     index_run.named_resources = partial(named_resources, overrides=overrides)
     with listening(lambda *heard: print(*heard, flush=True)):
         index_run.run_indexing(load_deployment(config=config))
+
+
+if __name__ == "__main__":
+    index(Path(sys.argv[1]), SlowFake())  # for a test to kill

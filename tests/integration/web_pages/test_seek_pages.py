@@ -114,6 +114,24 @@ def test_a_need_becomes_a_file_without_a_model_and_without_script(browser, site)
         assert page.goto(here).status == 404
 
 
+def test_from_a_file_that_is_too_large_one_goes_back_to_what_one_wrote(page, tmp_path):
+    page.expected_faults = ["status of 413"]
+    file = tmp_path / "large.csv"
+    file.write_bytes(b"a\n" * 500_001)
+    page.goto("/seek")
+    page.get_by_role("button", name="Start with an empty state").click()
+    page.wait_for_url("**/seek/*")
+    here = page.url
+    page.get_by_label("What do you need?").fill("rain of all stations")
+    page.get_by_text("Add a file of your own").click()
+    page.get_by_label("CSV, JSON Lines or Parquet").set_input_files(file)
+    page.get_by_role("button", name="Add", exact=True).click()
+    assert page.locator("h1").inner_text() == "This is too large"
+    page.get_by_role("link", name="Go back").click()
+    page.wait_for_url(here)
+    assert page.get_by_label("What do you need?").input_value() == "rain of all stations"
+
+
 def test_what_no_table_answers_goes_on_in_a_conversation(page):
     page.goto("/answer?q=zloty of xylophones")
     page.get_by_role("button", name="Work it out in a conversation").click()
@@ -183,6 +201,8 @@ def talking(words, tmp_path_factory):
 
 
 def braked(brake, line):
+    """A line that the model says once the brake is off."""
+
     def when_off(_):
         brake.wait(30)
         return line
@@ -238,6 +258,22 @@ def test_an_open_turn_is_followed_and_stopped(browser, talking):
         brake.set()
         page.reload()
         assert "Never said" not in page.locator("#talk").inner_text()
+
+
+@pytest.mark.slow
+def test_what_happens_is_shown_while_a_turn_goes_on(browser, talking):
+    address, script, brake = talking
+    brake.clear()
+    script.lines[:] = [FOUND, braked(brake, CHANGE), say("Here is a plan.")]
+    with new_page(browser, address) as page:
+        begin(page, NEED)
+        page.get_by_text("Edit the state").click()
+        page.get_by_label("The state as JSON").fill("mine")
+        brake.set()
+        page.locator("#talk").get_by_text("Here is a plan.").wait_for()
+        assert page.get_by_label("The state as JSON").input_value() == "mine"
+        page.reload()
+        assert page.get_by_role("button", name="Confirm the plan").is_visible()
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.config.web import WebConfig
 from pneuma_assets.core.errors import ConfigError, QueryError, StateError
-from pneuma_assets.mcp_server.server import build_server
+from pneuma_assets.mcp_server.server import MOST_CALLS, build_server
 from tests.support.waiting import LONGEST
 
 SECRET = "/srv/vault/state.db"
@@ -81,6 +81,28 @@ def test_a_cancelled_call_keeps_nobody_waiting():
         assert result.structured_content["total"] == 0
 
     with_client(desk, work)
+
+
+def test_one_asker_leaves_threads_to_others():
+    desk, arrived = Desk(), []
+
+    def asker_of(request):
+        arrived.append(request)
+        return Asker("ann" if len(arrived) <= MOST_CALLS else "ben", ())
+
+    async def run():
+        server = build_server(desk, asker_of, is_shared=True)
+        async with Client(server, mode="legacy") as client, anyio.create_task_group() as group:
+            for _ in range(MOST_CALLS):
+                group.start_soon(client.call_tool, "lineage", {"table": "waits"})
+            while len(arrived) < MOST_CALLS:
+                await anyio.sleep(0.01)
+            result = await client.call_tool("lineage", {"table": "lake/orders"})
+            assert result.structured_content["total"] == 0
+            desk.go.set()
+
+    with_time(run, desk)
+    assert desk.most == MOST_CALLS // 2 + 1
 
 
 def test_a_call_that_takes_too_long_is_given_up():

@@ -30,6 +30,22 @@ def test_questions(said, call, asker, tool, question):
         assert total == (9 if asker == "finance" else 7)
 
 
+@pytest.mark.parametrize("asker", ["nobody", "stranger"])
+@pytest.mark.parametrize("tool", ["describe_table", "sample_rows", "lineage", "example_queries"])
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_a_hidden_table_is_one_that_does_not_exist(said, call, tool, asker, hidden):
+    there = said(tool, table=hidden, readers=ASKERS[asker])
+    absent = said(tool, table="vault/qwertz", readers=ASKERS[asker])
+    assert there.replace(hidden, "?") == absent.replace("vault/qwertz", "?")
+    assert not call(tool, table=hidden, readers=ASKERS["finance"]).is_error
+
+
+@pytest.mark.parametrize("tool", ["describe_table", "sample_rows", "lineage", "example_queries"])
+@pytest.mark.parametrize("table", ["lake/orders", "lake/customers", "vault/zqcanary"])
+def test_seen_tables_tell_nothing_of_hidden_ones(said, tool, table):
+    assert CANARY not in said(tool, table=table, readers=()).replace(table, "")
+
+
 def test_the_statement_of_a_hidden_answer_is_not_told(said, desk):
     tables = ["lake/orders", HIDDEN[0]]
     answer_id = desk.confirm_answer(f"{CANARY} orders", tables, sql=f"SELECT {CANARY}", author="a")
