@@ -21,7 +21,7 @@ from pneuma_assets.core.pipeline.embed import embed_answered_questions, embed_co
 from pneuma_assets.core.pipeline.lineage import engine_dependencies, update_lineage
 from pneuma_assets.core.pipeline.plan import expected_fingerprint
 from pneuma_assets.core.pipeline.relate import mark_copies, mark_joins
-from pneuma_assets.core.pipeline.watch import IndexStaleness, check_for_work
+from pneuma_assets.core.pipeline.watch import BUDGET_S, IndexStaleness, check_for_work
 from pneuma_assets.core.service.index_report import IndexingReport, make_report
 from pneuma_assets.core.service.openlineage import emit_lineage
 from pneuma_assets.core.service.sources import open_sources
@@ -91,11 +91,12 @@ def _finds_work(
     with ExitStack() as stack:
         sources = [stack.enter_context(closing(one)) for one in open_sources(loaded, environ)]
         chosen = [source for source in sources if source.name in names]
+        times = store.listings.times()  # one that did not end was killed, and may be fast
         seen = check_for_work(
             *(store, sources, deployment.indexing),
             partial(IndexStaleness(loaded, environ).reasons, store),
             rests={one.name: math.inf for one in sources if one not in chosen},
-            leave_slow=True,
+            leave_slow=any((one.seconds or 0.0) > BUDGET_S for one in times.values()),
         )
         doubts = seen.no_source, seen.unlisted, seen.left, seen.slow
         if seen.reasons or any(doubts):

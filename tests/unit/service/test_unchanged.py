@@ -209,8 +209,9 @@ def test_of_some_sources_the_others_are_not_listed(folder):
     assert report_unchanged(here(folder), {}, ["lake"]) is None  # by now one waits
 
 
-def test_a_run_that_died_before_the_last_one_is_nothing_to_tell_of(folder):
+def test_what_was_killed_before_the_last_run_is_no_doubt(folder):
     with stored(folder) as store, store._db.write() as connection:
+        store.listings.begin("lake", ["lake", "hill"])
         store.runs.begin("killed")
         began = runs.update().where(runs.c.run_id == "killed").values(started_at=0.0)
         connection.execute(began)
