@@ -286,13 +286,17 @@ class TablePages:
         """Give every table the page and check it should have; wipe those that should not be.
 
         Under another prefix or in another Dagster instance it has none; newer data need not be news
-        to the index.
+        to the index, nor whether rows are shown.
         """
         records = [r for r in self._store.tables.records() if r.source in self._sources]
-        lagging = [r.table_id for r in records if self._lags(r)]
+        other = self._store.asset_keys.shows_rows() != self._shows_rows
+        lagging = [
+            r.table_id for r in records if self._lags(r) or (other and r.indexed_at is not None)
+        ]
         for done, some in enumerate(chunks(lagging, CHUNK)):
             self.announce(list(self._store.tables.profiles(some)))
             report("making pages", CHUNK * done + len(some), len(lagging))
+        self._store.asset_keys.use_rows(self._shows_rows)
         self._tell_problems(records)
         current = {self._name(r.table_id) for r in records} & self._told.keys()
         moved = {self._told[name].table_id for name in current}

@@ -119,6 +119,9 @@ def test_rows_are_shown_only_where_that_is_asked_for(tmp_path, lake, instance):
     assert "sampled rows" not in latest(instance, IRIS)
     stages = [dg.AssetKey(["pneuma", name]) for name in ("sampled_rows", "schema_narrations")]
     assert not any("preview" in latest(instance, key) for key in stages)
+    for asked in (True, False):  # nothing else has changed
+        run_job(deployment(tmp_path, lake, dagster={"show_rows": asked}), instance)
+        assert ("sampled rows" in latest(instance, IRIS)) == asked
     (tmp_path / "two").mkdir()
     shown = deployment(tmp_path / "two", lake, dagster={"show_rows": True, "key_prefix": "two"})
     run_job(shown, instance)

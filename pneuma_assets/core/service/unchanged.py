@@ -129,7 +129,12 @@ def _is_complete(
 
 def _is_shown(loaded: LoadedDeployment, store: Store, records: Sequence[TableRecord]) -> bool:
     """Tell whether Dagster was told of each table what there is to tell, and of no other."""
-    if store.privacy.pages_to_wipe() or store.asset_keys.history() != history_of(loaded.home):
+    keys, rows = store.asset_keys, loaded.deployment.dagster.show_rows
+    if (
+        store.privacy.pages_to_wipe()
+        or keys.history() != history_of(loaded.home)
+        or keys.shows_rows() != rows
+    ):
         return False
     visible = {source.name for source in loaded.deployment.sources if source.visible}
     problems, prefix = problems_by_table(store.problems.all()), loaded.deployment.key_prefix
@@ -140,4 +145,4 @@ def _is_shown(loaded: LoadedDeployment, store: Store, records: Sequence[TableRec
         for one in records
         if one.source in visible
     }
-    return store.asset_keys.published() == wanted
+    return keys.published() == wanted

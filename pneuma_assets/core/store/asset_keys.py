@@ -12,6 +12,7 @@ from pneuma_assets.core.tables import content_hash
 
 _NAME = "deployment"
 _HISTORY = "history"
+_ROWS = "rows on pages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,14 @@ class OwnedAssetKeys(StorePart):
     def history(self) -> str | None:
         """Return which history that was; None where no command line has indexed."""
         return get(self._db, _HISTORY)
+
+    def use_rows(self, shown: bool) -> None:
+        """Note whether all pages were told with sampled rows, or all without."""
+        put(self._db, _ROWS, str(shown))
+
+    def shows_rows(self) -> bool:
+        """Return which it was; new pages are made without, where nobody asks for them."""
+        return get(self._db, _ROWS) == str(True)
 
     def fingerprint(self) -> str:
         """Return what is another one when any table's page is to say something else."""

@@ -171,6 +171,7 @@ DOUBT = {
     "a run that did not end": say(lambda s: s.runs.begin("killed")),
     "another prefix of pages": lambda f: deployed(f, dagster={"key_prefix": "weather"}),
     "a source without pages": lambda f: deployed(f, {"visible": False}),
+    "rows on pages": lambda f: deployed(f, dagster={"show_rows": True}),
     "another history": lambda f: shutil.rmtree(f / "home" / "dagster"),
     "no state": lambda f: (f / "home" / "state.db").unlink(),
     "questions of its own": lambda f: deployed(f, bench={"mined": True}),
