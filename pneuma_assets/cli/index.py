@@ -98,7 +98,7 @@ def _print_report(report: "IndexingReport") -> None:
         print_line(f"{renamed} another name than before: {report.last_renaming}{more}")
     if report.forgotten:
         gone = counted(report.forgotten, "table", "tables")
-        print_line(f"{gone} removed (no longer in the source)")
+        print_line(f"also gone from the source, never indexed: {gone}")
     if report.elsewhere:
         print_line(f"another run is working on {counted(report.elsewhere, 'table', 'tables')}")
     left = report.removed + report.forgotten
