@@ -31,7 +31,7 @@ from sqlalchemy.sql.dml import Insert
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.text.safe import well_formed
 
-FORMAT = "4"
+FORMAT = "5"
 """Raised with every change of the tables below, or of what their columns mean."""
 
 AT_ONCE = 1000
