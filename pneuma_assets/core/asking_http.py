@@ -32,6 +32,7 @@ def ask(
         body: What is posted; None: the answer is only asked for.
 
     Raises:
+        TimeoutError: It was asked, and has not answered in time.
         OSError: There is no such answer, for a reason in words of ours, or of whoever answered.
     """
     if not all(one.isascii() and one.isprintable() for one in headers.values()):
@@ -73,10 +74,11 @@ class _Asking(threading.Thread):
         """Return the answer, or raise why there is none."""
         answer, self._is_over = self._answer, True
         if answer is None or isinstance(answer, TimeoutError):
-            if self._connected is not None:
-                with contextlib.suppress(OSError):  # it is closed already
-                    # That of the plain socket, also below TLS: a thread that receives is woken.
-                    socket.socket.shutdown(self._connected, socket.SHUT_RDWR)
+            if self._connected is None:
+                raise ConnectionError(f"there was no connection within {self._seconds:.1f} s")
+            with contextlib.suppress(OSError):  # it is closed already
+                # That of the plain socket, also below TLS: a thread that receives is woken.
+                socket.socket.shutdown(self._connected, socket.SHUT_RDWR)
             raise TimeoutError(f"it took more than {self._seconds:g} s")
         if isinstance(answer, Exception):
             raise answer

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import contextmanager
+from socket import create_server
 
 import dagster as dg
 import pytest
@@ -102,9 +103,20 @@ def test_the_sensor_is_there_only_where_somebody_says_whom_to_ask(tmp_path):
 @pytest.mark.parametrize("data", [None, {"reloadRepositoryLocation": None}])
 def test_an_answer_that_is_none_of_dagsters_is_told_of(tmp_path, data):
     with serving_answers(lambda _: (200, {"data": data})) as endpoint:
-        reload = {"url": f"http://127.0.0.1:{endpoint.server_port}"}
+        reload = {"url": endpoint.url}
         loaded = deployment(tmp_path, tmp_path / "lake", dagster={"reload": reload})
         write_manifest(loaded, "a")
         told, last = reload_if_changed(loaded, Reloaded(), "here", lambda: 500.0)
     assert "no answer of Dagster" in told
+    assert last == Reloaded("", 500.0)
+
+
+def test_who_lets_nobody_connect_was_not_asked_and_is_asked_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("pneuma_assets.sensors.reload.TIMEOUT_S", 0.2)
+    with create_server(("127.0.0.1", 0)) as silent:  # which never answers below TLS
+        reload = {"url": f"https://127.0.0.1:{silent.getsockname()[1]}"}
+        loaded = deployment(tmp_path, tmp_path / "lake", dagster={"reload": reload})
+        write_manifest(loaded, "a")
+        told, last = reload_if_changed(loaded, Reloaded(), "here", lambda: 500.0)
+    assert "no connection within 0.2 s" in told
     assert last == Reloaded("", 500.0)
