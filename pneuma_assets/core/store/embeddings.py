@@ -92,6 +92,11 @@ class Embeddings(Closing):
         found = self._do(lambda db: db.read(ids))
         return {row.table_id for row in found if "/" in row.table_id}
 
+    def has_any(self, table_id: str) -> bool:
+        """Tell whether an embedding is kept of what a table says."""
+        used = select(embedding_uses.c.table_id).where(embedding_uses.c.table_id == table_id)
+        return bool(self._do(lambda db: db.read(used.limit(1))))
+
     def prune(self, gone: Iterable[str]) -> None:
         """Forget these tables, and the embeddings of texts that no other table says now."""
         left = list(gone)
@@ -202,8 +207,9 @@ class HeaderVectors:
         put_json(self._db, _MADE_OF, list(made_of))
 
     def made_of(self) -> tuple[str, ...]:
-        """Return what the headers were made of; nothing before there were any."""
-        return tuple(get_json(self._db, _MADE_OF) or ())
+        """Return what the headers were made of; nothing where there are none, or none any more."""
+        kept = self._embeddings.has_any(HEADERS)  # whose file may have been replaced
+        return tuple(get_json(self._db, _MADE_OF) or ()) if kept else ()
 
     def forget(self) -> None:
         """Forget all headers: names among them are hidden now. The next run makes the others."""

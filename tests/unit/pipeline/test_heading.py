@@ -60,6 +60,14 @@ def test_nothing_is_done_where_no_table_is_another(store, monkeypatch):
     assert embed_column_names(store, encoder) == 0
 
 
+def test_headers_are_embedded_again_whose_file_was_replaced(store, tmp_path):
+    embed_column_names(store, Encoder())
+    store.embeddings.close()
+    (tmp_path / "embeddings.db").write_bytes(b"damaged" * 999)
+    assert embed_column_names(store, Encoder()) == 3
+    assert kept(store) == {"day", "region", "unit price"}
+
+
 def test_a_new_table_has_only_its_own_headers_embedded(store):
     encoder = Encoder()
     embed_column_names(store, encoder)
