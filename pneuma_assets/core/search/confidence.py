@@ -67,7 +67,7 @@ def features_of(
     return ConfidenceFeatures(frozenset(said), cosine, one.scores.fields.get(Field.NAMES, 0.0))
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=512)  # of a table of 300 columns one takes 165 kB
 def _terms_of_names(
     names: Sequence[str], columns: Sequence[str], *spelled: str, analyzer: Analyzer
 ) -> frozenset[str]:
