@@ -36,6 +36,7 @@ from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.pipeline.stage import Figures, isolate_failures, save_documents
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.documents import UserContext
 from pneuma_assets.core.store.narrations import Answer, AnswerKey, Subject
 from pneuma_assets.core.store.queue import Stage, WorkItem
 from pneuma_assets.core.tables import (
@@ -221,6 +222,7 @@ def known_descriptions(
     read = store.descriptions.of_tables(ids)
     terms = store.profiles.terms(ids)
     contexts = store.documents.user_contexts(ids)
+    former = store.profiles.former_names(i for i in ids if contexts[i])
     outside = store.edges.fields(ids)
     corrections = store.descriptions.corrections(ids)
     found: dict[str, dict[int, dict[Provenance, Description]]] = {}
@@ -230,7 +232,7 @@ def known_descriptions(
             if table is None:
                 continue
             known, rows = read[i], terms.get(i, TableTerms()).rows
-            added = added_descriptions(table, [(one.name, one.text) for one in contexts[i]])
+            added = _added(table, contexts[i], former.get(i, {}))
             facts = fact_descriptions(table, rows, all_rows=len(rows) >= table.row_count)
             for provenance, said in ((Provenance.PERSON, added), (Provenance.PROFILE, facts)):
                 for position, description in said.items():
@@ -243,6 +245,22 @@ def known_descriptions(
                         known.setdefault(position, {})[Provenance.CORRECTION] = one.description
             found[i] = known
     return found
+
+
+def _added(
+    table: Table, contexts: Sequence[UserContext], former: Mapping[str, Sequence[str]]
+) -> dict[int, Description]:
+    """Return what people's contexts say of columns, be it by a name that they had before."""
+    texts = [(one.name, one.text) for one in contexts]
+    added = added_descriptions(table, texts)
+    for number in range(max(map(len, former.values()), default=0)):
+        columns = [
+            replace(c, name=name)
+            for c in table.columns
+            for name in former.get(c.name, ())[number : number + 1] or (c.name,)
+        ]
+        added = added_descriptions(replace(table, columns=tuple(columns)), texts) | added
+    return added
 
 
 def _from_outside(table: Table, told: Mapping[str, TableFields]) -> dict[int, Description]:

@@ -39,6 +39,9 @@ CHUNK = 64
 SAVED_EVERY_S = 10.0
 """Or those of that many seconds, and the one that it was reading."""
 
+FORMER_NAMES = 5
+"""Former names that are remembered of a column, by which contexts that people added know it."""
+
 VALUES_STAGE = "values"
 """Under which problems of gathering are recorded; the table is indexed all the same."""
 
@@ -301,6 +304,7 @@ def judge(
         cells = [() if one.sketch is None else one.sketch.columns for one in (before, now)]
         diff = schema_diff(before.columns, now.columns, *cells)
     columns = {} if diff is None else diff.renamed
+    now = replace(now, former_names=_former_names(before, now, columns))
     if before is None or diff is None or item.sampled_row_count is None or not item.sampled:
         return Verdict(True, None, now, now, columns=columns)
     if not diff.same_cells:
@@ -314,3 +318,22 @@ def judge(
         replace(now, change=change),
         columns=columns,
     )
+
+
+def _former_names(
+    before: SampleSnapshot | None, now: SampleSnapshot, columns: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
+    """Return former names of columns, but those that another one has now.
+
+    `columns` are those that were just renamed, the new name by the old one.
+    """
+    known = {} if before is None else before.former_names
+    old_name = {new: old for old, new in columns.items()}
+    there = [column.name for column in now.columns]
+    found: dict[str, tuple[str, ...]] = {}
+    for name in there:
+        old = old_name.get(name, name)
+        names = dict.fromkeys((old, *known.get(old, ())))
+        if some := [one for one in names if one not in there]:
+            found[name] = tuple(some[:FORMER_NAMES])
+    return found

@@ -3,7 +3,7 @@
 import json
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from typing import Any
 
@@ -53,6 +53,8 @@ class SampleSnapshot:
     """A sample of all its rows; None where not all were read."""
     change: Change | None = None
     """How many of its rows had changed then; None where its columns had, or nothing was known."""
+    former_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What columns were called before, by their names, the last one first."""
 
 
 class Profiles(StorePart):
@@ -81,6 +83,12 @@ class Profiles(StorePart):
         """Return those of the tables that left a source and are not yet forgotten, by id."""
         found = self._db.read(_GONE.where(tables.c.source == source))
         return {row.table_id: _snapshot_of(row) for row in found}
+
+    def former_names(self, table_ids: Iterable[str]) -> dict[str, Mapping[str, tuple[str, ...]]]:
+        """Return what columns of tables were called before, the last name first."""
+        names = select(drawn.c.table_id, drawn.c.former_names)
+        found = self._db.read_by(names, drawn.c.table_id, table_ids)
+        return {row.table_id: _names_of(row) for row in found}
 
     def sketches(self, table_ids: Iterable[str]) -> dict[str, TableSketch]:
         """Return the samples of rows of tables; absent are those of which not all were read."""
@@ -157,6 +165,7 @@ def _snapshot_row(one: SampleSnapshot) -> dict[str, Any]:
         "sketch": None if one.sketch is None else zlib.compress(one.sketch.to_json()),
         "changed_share": None if one.change is None else one.change.share,
         "measured_by": None if one.change is None else str(one.change.measured_by),
+        "former_names": json.dumps(dict(one.former_names)) if one.former_names else None,
     }
 
 
@@ -166,7 +175,13 @@ def _snapshot_of(row: Row[Any]) -> SampleSnapshot:
         tuple(Column(name, kind, identity=identity) for name, kind, identity in columns),
         None if row.sketch is None else _sketch_of(row.sketch),
         _change_of(row),
+        _names_of(row),
     )
+
+
+def _names_of(row: Row[Any]) -> dict[str, tuple[str, ...]]:
+    found = json.loads(row.former_names or "{}")
+    return {name: tuple(before) for name, before in found.items()}
 
 
 def _change_of(row: Row[Any]) -> Change | None:

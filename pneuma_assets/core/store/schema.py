@@ -193,7 +193,7 @@ leases = _table(
 drawn = _table(
     "drawn",
     *(_key("table_id"), _text("columns"), Column("sketch", LargeBinary)),
-    *(Column("changed_share", Real), _maybe("measured_by")),
+    *(Column("changed_share", Real), _maybe("measured_by"), _maybe("former_names")),
     rowid=True,
 )
 """What tables were like when all their sampled rows were drawn."""

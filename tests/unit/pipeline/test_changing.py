@@ -98,6 +98,24 @@ def test_a_column_with_another_name_and_its_identity_is_no_other_one():
     assert (verdict.anew, verdict.change) == (True, Change(0.1, Measure.ROWS))
 
 
+def test_former_names_go_with_their_columns():
+    def called(name):
+        return [replace(COLUMNS[0], name=name), COLUMNS[1]]
+
+    seen, names = drawn(), []
+    for name in ("city", "place", "town"):
+        seen = judge(item(), table(100, called(name)), seen, sketch(100), 0.2).drawn_anew
+        names.append(seen.former_names)
+    # A name that it has again is none that it had before.
+    assert names == [
+        {"city": ("town",)},
+        {"place": ("city", "town")},
+        {"town": ("place", "city")},
+    ]
+    same = judge(item(), table(100), seen, sketch(100), 0.2)
+    assert same.drawn.former_names == {"town": ("place", "city")}
+
+
 def test_a_comment_or_an_identity_makes_no_other_column():
     columns = [replace(one, comment="said", identity="7") for one in COLUMNS[:1]] + [COLUMNS[1]]
     assert not judge(item(), table(100, columns), drawn(), sketch(100), 0.2).anew

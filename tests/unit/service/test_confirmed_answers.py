@@ -14,7 +14,7 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.index_run import run_indexing
 from tests.support.indexed_home import make_home
 from tests.support.stages import run_stages
-from tests.support.word_encoder import WordEncoder
+from tests.support.word_encoder import DOORS, WordEncoder
 
 TABLES = {
     "open/rain.csv": "month,millimetres rain\nmay,3\njune,4\n",
@@ -217,17 +217,18 @@ def test_other_arguments_that_are_refused(workspace):
         workspace.confirmed_answers("?")
 
 
-def test_questions_are_embedded_again_for_another_encoder(workspace, monkeypatch):
+def test_questions_are_embedded_again_for_another_encoder(workspace):
     workspace.confirm_answer(QUESTION, ["open/rain"])
 
     class Other(WordEncoder):
         name = "other words"
 
-    for module in ("core.models.encoder.encoder", "resources.models"):
-        monkeypatch.setattr(f"pneuma_assets.{module}.open_encoder", lambda _: Other())
-    run_stages(workspace.loaded)
-    with open_workspace() as opened:
-        assert len(opened.confirmed_answers(PARAPHRASE)) == 1
+    with pytest.MonkeyPatch.context() as patched:  # `here` has patched them, and ends first
+        for door in DOORS:
+            patched.setattr(door, lambda _: Other())
+        run_stages(workspace.loaded)
+        with open_workspace() as opened:
+            assert len(opened.confirmed_answers(PARAPHRASE)) == 1
 
 
 def test_a_state_that_cannot_be_written_keeps_nobody_from_an_answer(workspace, monkeypatch, caplog):

@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.schema import FORMAT
 from pneuma_assets.core.store.sqlite_database import backup_of
 from tests.support.damage import spoil_name
 from tests.support.waiting import LONGEST
@@ -31,8 +32,8 @@ def test_a_name_in_the_schema_that_is_no_text_is_damage(tmp_path):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("UPDATE meta SET value = '99' WHERE key = 'format'", "format 99, this is 4"),
-        ("DELETE FROM meta WHERE key = 'format'", "format unknown, this is 4"),
+        ("UPDATE meta SET value = '99' WHERE key = 'format'", f"format 99, this is {FORMAT}"),
+        ("DELETE FROM meta WHERE key = 'format'", f"format unknown, this is {FORMAT}"),
     ],
 )
 def test_a_state_file_of_another_format_is_refused_and_left_as_it_is(tmp_path, change, told):
