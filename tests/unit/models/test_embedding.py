@@ -67,7 +67,8 @@ def test_vectors_are_unit_length_and_close_in_meaning(encoder):
     assert vectors.dtype == np.float32
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-6)
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.3
-    assert np.array_equal(encoder.encode_queries(texts[:1])[0], vectors[0])
+    # Not bit by bit: some BLAS kernels add up in an order that depends on the size of the batch.
+    assert encoder.encode_queries(texts[:1])[0] == pytest.approx(vectors[0], abs=1e-6)
 
 
 SALES = "Which shop sold the most bread and milk in the winter months? "
