@@ -1,6 +1,7 @@
 """`pneuma-assets serve`: the page and the HTTP interface."""
 
 import os
+import socket
 import tempfile
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
@@ -41,6 +42,15 @@ def serve(
     with StateReader(loaded, os.environ) as state:
         has_keys = state.read(lambda store: bool(store.keys.all()), nothing=False)
     policy = policy_of(loaded, host, os.environ, has_keys=has_keys)
+    shown = f"[{host}]" if ":" in host else host
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        raise ConfigError(
+            f"cannot listen on {shown}:{port} ({error.strerror}); choose another address with "
+            "--host and --port, or end the program that listens there"
+        ) from error
     with ExitStack() as stack:
         os.environ["PNEUMA_HOME"], os.environ[VARIABLE] = str(loaded.home), policy.to_environ()
         if loaded.file is not None:
@@ -48,7 +58,6 @@ def serve(
         if workers > 1:
             folder = tempfile.TemporaryDirectory(prefix="pneuma-metrics-")
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = stack.enter_context(folder)
-        shown = f"[{host}]" if ":" in host else host
         print_line(f"http://{shown}:{port}  (Ctrl-C ends it)")
         uvicorn.run(
             "pneuma_assets.web.app:app_from_environment",

@@ -68,6 +68,10 @@ def _print(workspace: "Workspace", found: "Status") -> None:
         print_line("tables: " + (", ".join(f"{n:,} {state}" for state, n in counts) or "none"))
     else:  # another machine indexes; this one asks
         print_line("tables: this machine has indexed none")
+    if found.last_run is not None:
+        run = found.last_run
+        came_of_it = f"ended {run.ended_at}" if run.ended_at else run.outcome
+        print_line(f"last run: began {run.started_at}, {came_of_it}")
     if found.corrections:
         left = sum(not one.present for one in found.corrections)
         away = f", {left:,} of them of what is not there now" if left else ""
@@ -78,6 +82,13 @@ def _print(workspace: "Workspace", found: "Status") -> None:
         print_line(f"answers: {told} (pneuma-assets confirmed)")
     for notice in found.notices:
         print_line(notice)
+    if found.sources:
+        print_line()
+        rows = [
+            [one.name, one.type, f"{one.tables:,}", one.listed_at or "never", one.where]
+            for one in found.sources
+        ]
+        print_table(["source", "type", "tables", "listed", "where"], rows, numbers=["tables"])
     if found.index is not None:
         print_line()
     print_index(found.index)

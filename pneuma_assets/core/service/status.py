@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.config.deployment import Deployment
@@ -39,9 +40,34 @@ class TableStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceStatus:
+    """A configured source, how many tables of it are known, and when it was listed last, if ever.
+
+    Times are ISO 8601 in UTC.
+    """
+
+    name: str
+    type: str
+    where: str
+    tables: int
+    listed_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """An indexing run: `outcome` is `ended`, `running`, or `died` where its process was killed."""
+
+    started_at: str | None
+    ended_at: str | None
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """Where a whole deployment stands.
 
+    `last_run` is None before the first one, and older than the listings of `sources` where later
+    calls found nothing to do.
     `corrections` are what people described or rejected, also of what is not there any more.
     `notices` are what the configuration withholds from models, and which key changes that; and what
     rules of privacy hide, do not hide before the next run, or name in vain. `answers` counts those
@@ -55,6 +81,8 @@ class Status:
     corrections: Sequence[ColumnDescription] = ()
     notices: Sequence[str] = ()
     answers: Mapping[str, int] = field(default_factory=dict)
+    sources: Sequence[SourceStatus] = ()
+    last_run: RunStatus | None = None
 
     @property
     def empty(self) -> bool:
@@ -85,7 +113,28 @@ def read_status(store: "Store", loaded: LoadedDeployment, index: IndexInfo | Non
     corrections = corrections_of(store, loaded.deployment)
     verdicts = [one.confirmed for one in store.usage.answers()]
     said = {"confirmed": verdicts.count(True), "rejected": verdicts.count(False)}
-    return Status(loaded.home, tables, problems, index, corrections, answers=said)
+    counts, listed_at = Counter(map(source_of, store.tables.listed())), store.listings.listed_at()
+    sources = [
+        SourceStatus(
+            *(one.name, one.type, one.location, counts[one.name]), moment(listed_at.get(one.name))
+        )
+        for one in loaded.deployment.sources
+    ]
+    return Status(
+        *(loaded.home, tables, problems, index, corrections),
+        answers=said,
+        sources=sources,
+        last_run=_last_run(store),
+    )
+
+
+def _last_run(store: "Store") -> RunStatus | None:
+    newest = store.runs.newest()
+    if newest is None:
+        return None
+    lives = newest.run_id in store.runs.living()
+    outcome = "ended" if newest.ended_at is not None else "running" if lives else "died"
+    return RunStatus(moment(newest.started_at), moment(newest.ended_at), outcome)
 
 
 def _table_status(record: "TableRecord", causes: Mapping[str, str]) -> TableStatus:
@@ -141,14 +190,20 @@ def no_table_known(loaded: LoadedDeployment) -> ConfigError:
     return ConfigError(told).saying_elsewhere("no table is known yet")
 
 
-def how_to_index(loaded: LoadedDeployment) -> str:
-    """Return the command that fills an empty index."""
+def how_to_index(loaded: LoadedDeployment, *, on_page: bool = False) -> str:
+    """Return the command that fills an empty index.
+
+    Whoever reads it on a page gave no options: there it names the deployment.
+    """
     owner = owner_of(loaded)
     if owner is not None:
         return f"in the project of {owner.component} run: {owner.command}"
-    if loaded.deployment.sources:
-        return "run: pneuma-assets index"
-    return "run: pneuma-assets index FOLDER"
+    options = ""
+    if on_page:
+        options = f" --home {quote(str(loaded.home))}"
+        options += f" --config {quote(str(loaded.file))}" if loaded.file else ""
+    folder = "" if loaded.deployment.sources else " FOLDER"
+    return f"run: pneuma-assets{options} index{folder}"
 
 
 def why_not_indexed(table_id: str, store: "Store") -> str:

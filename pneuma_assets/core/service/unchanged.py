@@ -59,7 +59,8 @@ def _is_unchanged(
     store.check()
     taken_over = (loaded.home / NOTE).exists()  # a run notes that it is no component's any more
     unfinished = store.runs.unfinished()  # one that died before the last began was told of by that
-    working = unfinished & {*store.runs.living(), store.runs.newest()}
+    newest = store.runs.newest()
+    working = unfinished & {*store.runs.living(), newest.run_id if newest else None}
     if taken_over or working or deployment.bench.mined:  # which the checks ask
         return False
     # As in a run: of a source that is configured no more, a problem goes, too, and is news below.

@@ -53,6 +53,15 @@ class StageRecord:
     figures: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run: its id, and when it began and ended, in seconds since 1970; None: it has not ended."""
+
+    run_id: str
+    started_at: float
+    ended_at: float | None
+
+
 class Runs(StorePart):
     """The part of the store that knows about runs."""
 
@@ -134,10 +143,11 @@ class Runs(StorePart):
         unfinished = select(runs.c.run_id).where(runs.c.ended_at.is_(None))
         return {row.run_id for row in self._db.read(unfinished)}
 
-    def newest(self) -> str | None:
+    def newest(self) -> RunRecord | None:
         """Return the run that began to work last."""
-        latest = select(runs.c.run_id).order_by(runs.c.started_at.desc()).limit(1)
-        return next((row.run_id for row in self._db.read(latest)), None)
+        shown = runs.c.run_id, runs.c.started_at, runs.c.ended_at
+        latest = select(*shown).order_by(runs.c.started_at.desc()).limit(1)
+        return next((RunRecord(*row) for row in self._db.read(latest)), None)
 
     def dead(self, run_ids: Iterable[str]) -> list[str]:
         """Return those of these runs that began to work, did not end and have no process."""

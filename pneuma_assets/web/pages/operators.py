@@ -7,6 +7,7 @@ from fastapi.responses import HTMLResponse
 
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.service.describe import moment
+from pneuma_assets.core.service.status import how_to_index
 from pneuma_assets.web.dependencies import operator
 from pneuma_assets.web.pages.page import ThePage
 from pneuma_assets.web.pages.rendering import ago
@@ -26,11 +27,21 @@ def status_page(page: ThePage, check: bool = False) -> HTMLResponse:
     """Show what is indexed, what is not and why, and on demand whether sources can be listed."""
     status = page.desk.status()
     problems = [(one.subject, one.stage, one.cause) for one in status.problems[:MOST]]
-    sources = [
+    sources: list[tuple[object, ...]] = [
         (one.name, one.where, "-" if one.tables is None else one.tables, one.cause or "reachable")
         for one in (page.desk.check_sources() if check else ())
+    ] or [
+        (one.name, one.where, one.tables, f"listed {ago(one.listed_at)}" if one.listed_at else "-")
+        for one in status.sources
     ]
-    return page.render("status.html", status=status, problems=problems, sources=sources)
+    return page.render(
+        "status.html",
+        status=status,
+        problems=problems,
+        sources=sources,
+        checked=check,
+        how_to_index=how_to_index(page.desk.loaded, on_page=True),
+    )
 
 
 @router.get("/failing", response_class=HTMLResponse)

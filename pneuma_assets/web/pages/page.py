@@ -31,10 +31,10 @@ Lines = AfterValidator(lambda text: text.replace("\r\n", "\n"))
 
 DONE: Mapping[str, str] = {
     "described": "Your description stands. It is searched after the next indexing run.",
-    "rejected": "The description is rejected and not shown any more.",
-    "withdrawn": "The correction is taken back.",
+    "rejected": "The description is rejected. It is searched until the next indexing run.",
+    "withdrawn": "The correction is removed. It is searched until the next indexing run.",
     "document-added": "The document is added. It is searched after the next indexing run.",
-    "document-removed": "The document is removed.",
+    "document-removed": "The document is removed. It is searched until the next indexing run.",
     "join-confirmed": "The join is confirmed.",
     "join-rejected": "The join is rejected.",
     "right": "Thank you. This answer is shown as confirmed to whoever asks the like.",

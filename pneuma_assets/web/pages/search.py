@@ -13,6 +13,7 @@ from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.missing_parts import MissingPart
 from pneuma_assets.core.search.confidence import is_unlikely
 from pneuma_assets.core.service.catalog_types import FacetCounts, Facets
+from pneuma_assets.core.service.status import how_to_index
 from pneuma_assets.web.pages.page import Page, ThePage
 from pneuma_assets.web.pages.rendering import counted
 from pneuma_assets.web.pool import PooledRoute
@@ -202,6 +203,7 @@ def _found(page: Page, form: Search) -> dict[str, Any]:
         "body": f"{form.tab}.html", "note": "", "problem": None, "missing": (), "confirmed": (),
         "hits": (), "columns": (), "groups": (), "listing": None, "facets": (),
         "unlikely": False, "confidence": None, "is_empty": False,
+        "how_to_index": how_to_index(page.desk.loaded, on_page=True),
     }  # fmt: skip
     try:
         return shown | (_LOOKS[form.tab] if form.question else _browsed)(page, form)

@@ -1,6 +1,7 @@
 """The commands that need no model: usage, status, sources, contexts, failures."""
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ def home(here) -> Path:
         TableRef(table_id, "lake", f"/x/{table_id}", "csv", "1")
         for table_id in ("lake/sub/penguins", "lake/economy", HOSTILE)
     ]
-    with Store(here / ".pneuma" / "state.db") as store:
+    with Store(here / ".pneuma" / "state.db") as store, store.runs.alive("run"):
+        store.runs.begin("run")
         store.listings.sync("lake", refs)
         store.queue.claim("run", 1, 3, ["lake"])
         store.queue.save_profiles(
@@ -121,6 +123,40 @@ def test_home_and_config_before_and_after_the_command(here, home):
     assert json.loads(succeeds("status", "--json", env={"PNEUMA_HOME": "moved"}))["counts"]
     (here / "my.yaml").write_text("home: moved\n")
     assert json.loads(succeeds("status", "--config", "my.yaml", "--json"))["counts"]
+
+
+def test_status_shows_the_sources_and_the_last_run(here, home):
+    (here / "pneuma.yaml").write_text(
+        "sources: [{type: folder, name: lake, path: lake}, {type: folder, name: new, path: new}]\n"
+    )
+    shown = succeeds("status")
+    whole = json.loads(succeeds("status", "--json"))
+    lake, new = whole["sources"]
+    assert (lake["name"], lake["type"], lake["tables"]) == ("lake", "folder", 3)
+    assert lake["where"] == str(here / "lake")
+    assert lake["listed_at"] in shown
+    assert (new["tables"], new["listed_at"]) == (0, None)
+    assert "never" in shown
+    assert whole["last_run"]["outcome"] == "ended"
+    began, ended = whole["last_run"]["started_at"], whole["last_run"]["ended_at"]
+    assert f"last run: began {began}, ended {ended}" in shown
+    with Store(home / "state.db") as store:
+        with store.runs.alive("second"):
+            store.runs.begin("second")
+            assert ", running" in succeeds("status")
+        with store.runs.alive("third"):
+            pass  # its process is gone, and it never ended
+        store.runs.begin("third")
+    assert ", died" in succeeds("status")
+
+
+def test_serve_gives_no_address_that_another_program_has(home, capfd):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        result = run("serve", "--port", port)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"cannot listen on 127.0.0.1:{port}" in result.stderr
+    assert "--port" in result.stderr
 
 
 def test_status(home):
