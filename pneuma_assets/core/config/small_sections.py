@@ -194,14 +194,28 @@ def _time_zone(value: str) -> str:
     return value
 
 
+def _cron_field(value: str, alone: str = r"\*") -> str:
+    """Return the pattern of one field: values, ranges and steps, a comma between them."""
+    item = rf"({alone}|({value})(-({value}))?)(/[1-9]\d*)?"
+    return f"{item}(,{item})*"
+
+
+_CRON_FIELDS = (
+    _cron_field(r"[0-5]?\d"),
+    _cron_field(r"[01]?\d|2[0-3]"),
+    _cron_field(r"0?[1-9]|[12]\d|3[01]", r"\*|\?|l"),
+    _cron_field(r"0?[1-9]|1[0-2]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"),
+    _cron_field(r"l?0?[0-7]|(sun|mon|tue|wed|thu|fri|sat|0?[0-7])(#[1-5])?", r"\*|\?"),
+)
 Cron = Annotated[
     str,
     matching(
-        r"[\w*/,?#-]+( [\w*/,?#-]+){4}|@(hourly|daily|weekly|monthly)",
-        "must be five fields, such as '0 * * * *' for every hour",
+        rf"(?i:{' '.join(_CRON_FIELDS)}|@(hourly|daily|midnight|weekly|monthly|yearly|annually))",
+        "must be five fields (minute, hour, day, month, weekday) within their bounds, such as "
+        "'0 * * * *' for every hour",
     ),
 ]
-"""The form of five fields; what they may hold, Dagster checks when it loads the schedule."""
+"""A schedule as Dagster takes it, checked here without loading Dagster."""
 
 TimeZone = Annotated[str, AfterValidator(_time_zone)]
 """Where a cron's hours are told."""

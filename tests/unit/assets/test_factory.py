@@ -1,11 +1,15 @@
 """What a deployment's file says of its assets, jobs and schedules is what Dagster is told."""
 
+from collections.abc import Callable
+
 import dagster as dg
 import pytest
+from pydantic import ValidationError
 
 from pneuma_assets.assets.stages import STAGES, Stage
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.config.small_sections import DagsterConfig
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.definitions import build_definitions
 
@@ -105,3 +109,41 @@ def test_resources_are_overridden_by_short_names_whatever_the_deployment_is_call
     assert {name.startswith("pneuma_sales_") for name in definitions.resources} == {True}
     with pytest.raises(ConfigError, match="no resource pneuma_narator to override"):
         build_definitions(loaded, overrides={"pneuma_narator": "mine"})
+
+
+_CRONS = [
+    *(
+        "61 * * * *",
+        "0 24 * * *",
+        "0 0 0 * *",
+        "0 0 32 * *",
+        "* * * 13 *",
+        "* * * 0 *",
+        "* * * * 8",
+    ),
+    *("* * * * 7", "* * * jan *", "* * * foo *", "* * * * mon-fri", "*/15 * * * *", "*/0 * * * *"),
+    *("1,2,61 * * * *", "0 0 L * *", "0 0 ? * *", "* * * * 5#3", "* * * * 5#6", "* * * * L5"),
+    *("1-70 * * * *", "a * * * *", "-1 * * * *", "0/5 * * * *", "70/5 * * * *", "1- * * * *"),
+    *(", * * * *", "00 07 * * *", "0 0 * * mon,7", "* * * *", "* * * * * *", "@daily", "@reboot"),
+    *("@midnight", "@yearly", "soon", "", "0 0 1w * *"),
+]
+
+
+@pytest.mark.parametrize("cron", _CRONS)
+def test_a_schedule_is_refused_where_the_file_is_read_as_dagster_would_refuse_it(cron):
+    def takes(made: Callable[[], object], error: type[Exception]) -> bool:
+        try:
+            made()
+        except error:
+            return False
+        return True
+
+    @dg.job
+    def some_job() -> None: ...
+
+    ours = takes(lambda: DagsterConfig(cron=cron), ValidationError)
+    theirs = takes(
+        lambda: dg.ScheduleDefinition(job=some_job, cron_schedule=cron),
+        dg.DagsterInvalidDefinitionError,
+    )
+    assert ours == theirs
