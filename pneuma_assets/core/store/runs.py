@@ -145,9 +145,9 @@ class Runs(StorePart):
 
     def newest(self) -> RunRecord | None:
         """Return the run that began to work last."""
-        shown = runs.c.run_id, runs.c.started_at, runs.c.ended_at
-        latest = select(*shown).order_by(runs.c.started_at.desc()).limit(1)
-        return next((RunRecord(*row) for row in self._db.read(latest)), None)
+        latest = select(runs).order_by(runs.c.started_at.desc()).limit(1)
+        found = self._db.read(latest)
+        return next((RunRecord(row.run_id, row.started_at, row.ended_at) for row in found), None)
 
     def dead(self, run_ids: Iterable[str]) -> list[str]:
         """Return those of these runs that began to work, did not end and have no process."""
