@@ -25,6 +25,9 @@ TIMEOUT_S = 45
 
 _MOST_BYTES = 1 << 20
 
+_DEV_VARIABLE, _DEV_URL = "DAGSTER_IS_DEV_CLI", "http://localhost:3000"
+"""What `dagster dev` and `dg dev` set for the processes they start, and where they listen."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
@@ -44,18 +47,21 @@ class Reloaded:
 
 
 def reload_sensors(loaded: LoadedDeployment) -> list[dg.SensorDefinition]:
-    """Return the sensor of a deployment where `dagster.reload.url` is set, else none.
+    """Return the sensor of a deployment whose webserver's address is known, else none.
 
-    It is off until it is switched on in the UI. Dagster's webserver is asked by GraphQL, at most
-    every `EVERY_S` seconds; that it does not answer is told and tried again.
+    It is off until it is switched on in the UI; under `dagster dev`, which has no other users, it
+    is on. Dagster's webserver is asked by GraphQL, at most every `EVERY_S` seconds; that it does
+    not answer is told and tried again.
     """
-    config = loaded.deployment.dagster.reload
+    config = _webserver(loaded)
     if config.url is None:
         return []
+    on = os.environ.get(_DEV_VARIABLE)
 
     @dg.sensor(
         name=Names.of(loaded.deployment)("reload"),
         minimum_interval_seconds=EVERY_S,
+        default_status=dg.DefaultSensorStatus.RUNNING if on else dg.DefaultSensorStatus.STOPPED,
         description="Lets the webserver load this code location anew when tables came or went.",
     )
     def reloading(context: dg.SensorEvaluationContext) -> dg.SkipReason:
@@ -70,6 +76,14 @@ def reload_sensors(loaded: LoadedDeployment) -> list[dg.SensorDefinition]:
     return [reloading]
 
 
+def _webserver(loaded: LoadedDeployment) -> ReloadConfig:
+    """Return whom to ask: as configured, else the webserver of `dagster dev` where that runs."""
+    config = loaded.deployment.dagster.reload
+    if config.url is None and os.environ.get(_DEV_VARIABLE):
+        return config.model_copy(update={"url": _DEV_URL})
+    return config
+
+
 def reload_if_changed(
     loaded: LoadedDeployment,
     last: Reloaded,
@@ -80,7 +94,7 @@ def reload_if_changed(
 
     `last` was loaded last; `location` is None where the name of the code location is not known.
     """
-    config, manifest = loaded.deployment.dagster.reload, read_manifest(loaded, os.environ)
+    config, manifest = _webserver(loaded), read_manifest(loaded, os.environ)
     if manifest.trouble is not None:
         return f"The pages cannot be known: {manifest.trouble}", last
     digest = _shown(manifest.tables)

@@ -100,6 +100,22 @@ def test_the_sensor_is_there_only_where_somebody_says_whom_to_ask(tmp_path):
         assert Reloaded.read(context.cursor) == Reloaded()
 
 
+def test_under_dagster_dev_it_is_on_and_asks_the_webserver_of_that(tmp_path, monkeypatch):
+    monkeypatch.setenv("DAGSTER_IS_DEV_CLI", "1")
+    (tmp_path / "lake").mkdir()
+    loaded = deployment(tmp_path, tmp_path / "lake")
+    sensor = build_definitions(loaded).resolve_sensor_def("pneuma_reload")
+    assert sensor.default_status == dg.DefaultSensorStatus.RUNNING
+    answer = {
+        "reloadRepositoryLocation": {"locationOrLoadError": {"__typename": "RepositoryLocation"}}
+    }
+    write_manifest(loaded, "a")
+    with serving_answers(lambda _: (200, {"data": answer})) as endpoint:
+        monkeypatch.setattr("pneuma_assets.sensors.reload._DEV_URL", endpoint.url)
+        told, _ = reload_if_changed(loaded, Reloaded(), "here", lambda: 500.0)
+    assert told == "Reloaded here with the pages of 1 tables."
+
+
 @pytest.mark.parametrize("data", [None, {"reloadRepositoryLocation": None}])
 def test_an_answer_that_is_none_of_dagsters_is_told_of(tmp_path, data):
     with serving_answers(lambda _: (200, {"data": data})) as endpoint:
