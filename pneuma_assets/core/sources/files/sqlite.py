@@ -41,6 +41,8 @@ _MOST_SQL = 1_000_000
 
 _MOST_KEY_COLUMNS = 10_000
 _KEYS = 'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq LIMIT ?'
+_COLUMNS = "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden <> 1"
+"""What `SELECT *` gives: generated columns, too, and none that a virtual table hides."""
 _VIEW = "SELECT CAST(substr(sql, 1, ?) AS TEXT) FROM sqlite_master WHERE type = 'view' AND name = ?"
 _LISTED = (
     "SELECT name FROM pragma_table_list WHERE schema = 'main' "
@@ -72,8 +74,7 @@ class SQLiteReader(ArrowReader):
             connection = _connected(table, table.storage.path(location))
             if connection is None:
                 raise TableReadError("it is no SQLite database any more")
-            columns = "SELECT name, type FROM pragma_table_info(?)"
-            found = connection.execute(columns, [name]).fetchall()
+            found = connection.execute(_COLUMNS, [name]).fetchall()
             if not found:
                 raise TableReadError("the database has no such table any more")
             check_width(len(found))
