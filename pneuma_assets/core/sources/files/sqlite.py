@@ -24,6 +24,7 @@ from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Batc
 from pneuma_assets.core.sources.files.names import split_inside
 from pneuma_assets.core.sources.files.staging import OpenTable, library
 from pneuma_assets.core.sources.names import unescape
+from pneuma_assets.core.sources.sqlite_file import read_only
 from pneuma_assets.core.tables import Column, Definition, ForeignKey, TableRef
 from pneuma_assets.core.text.safe import one_line
 
@@ -115,16 +116,13 @@ def _connected(table: OpenTable, path: str) -> sqlite3.Connection | None:
         if file.read(len(MAGIC)) != MAGIC:
             return None
     real = name.resolve()
-    log = real.with_name(f"{real.name}-wal")
-    for beside in (log, real.with_name(f"{real.name}-shm")):
+    for beside in (real.with_name(f"{real.name}{end}") for end in ("-wal", "-shm")):
         if beside.is_symlink():
             raise TableReadError(f"{one_line(beside.name)} beside it is a link; remove it")
-    # Where a writer has left nothing in its log, the file is read as it is: opening it otherwise
-    # makes files beside it. Should one write now, the version changes, and it is read again.
-    waiting = log.exists() and log.stat().st_size > 0
-    mode = "mode=ro" if waiting else "mode=ro&immutable=1"
-    connection = sqlite3.connect(f"{real.as_uri()}?{mode}", uri=True, check_same_thread=False)
+    read, options = read_only(real, name, table.scratch)
+    connection = sqlite3.connect(f"{read.as_uri()}?{options}", uri=True, check_same_thread=False)
     table.undo.enter_context(closing(connection))
+    name = name if read == real else read
     # SQLite opens it by its name, which may lead elsewhere by now; links beside it it refuses.
     held = name.is_symlink()  # and so once open already
     if _times_open(name) <= held:

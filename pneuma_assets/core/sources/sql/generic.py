@@ -14,8 +14,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
-from urllib.parse import quote
 
 from sqlalchemy import (
     URL,
@@ -40,6 +40,7 @@ from pneuma_assets.core.sources.sql.dialect import (
     Dialect,
 )
 from pneuma_assets.core.sources.sql.engines import Wanted
+from pneuma_assets.core.sources.sqlite_file import read_only
 from pneuma_assets.core.tables import Column, Definition, ForeignKey
 
 Row = Mapping[str, Any]
@@ -289,8 +290,8 @@ class SQLite(Inspected):
 
     def engine(self, url: URL) -> Engine:
         """Return what opens the file, which has to be there, for as long as a call lasts."""
-        path = Path(url.database or "")
-        opened = partial(_open, path, self.bounds.seconds)
+        self._path = Path(url.database or "").absolute()
+        opened = partial(_open, self._path, self.bounds.seconds)
         return create_engine("sqlite://", creator=opened, poolclass=NullPool)
 
     def prepare(self, cursor: Any) -> None:
@@ -298,11 +299,10 @@ class SQLite(Inspected):
         cursor.execute("PRAGMA query_only = ON")
         cursor.execute("PRAGMA trusted_schema = OFF")
 
-    def signals(self, connection: Connection) -> tuple[str, ...]:
+    def signals(self, connection: Connection) -> tuple[str, ...]:  # noqa: ARG002
         """Return size and time of the file, and of its log."""
-        (found,) = connection.exec_driver_sql("PRAGMA database_list").fetchall()
-        path = Path(found[2])
-        stamps = [one.stat() for one in (path, Path(f"{path}-wal")) if one.exists()]
+        files = (self._path, Path(f"{self._path}-wal"))
+        stamps = [one.stat() for one in files if one.exists()]
         return tuple(f"{stamp.st_size}-{stamp.st_mtime_ns}" for stamp in stamps)
 
     def shadows(self, connection: Connection, schema: str) -> Set[str]:
@@ -316,8 +316,13 @@ def _open(path: Path, seconds: float) -> sqlite3.Connection:
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     reading_file(path)
-    connection = sqlite3.connect(
-        f"file:{quote(str(path))}?mode=ro", uri=True, timeout=seconds, check_same_thread=False
-    )
-    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+    with TemporaryDirectory(prefix="pneuma-") as scratch, path.open("rb") as file:
+        has_log = file.read(20)[18:] == b"\2\2"
+        read, options = read_only(path, path, Path(scratch)) if has_log else (path, "mode=ro")
+        connection = sqlite3.connect(
+            f"{read.as_uri()}?{options}", uri=True, timeout=seconds, check_same_thread=False
+        )
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+        if read != path:
+            connection.execute("SELECT 1 FROM sqlite_master").close()  # a copy is open, and may go
     return connection
