@@ -14,6 +14,9 @@ from pneuma_assets.core.errors import TableReadError
 MAX_COLUMNS = 10_000
 """Most columns of one table."""
 
+MAX_TABLES = 1_000
+"""Most tables of one file among others: a small one can list as many as it likes."""
+
 SMALLEST_FILE = 4_000_000
 """A file counts as that many bytes at least: to open one takes time, too, above all far away."""
 

@@ -1,5 +1,6 @@
 """Workbooks and SQLite files: a table a sheet, a table a table, and nothing else of the place."""
 
+import re
 import sqlite3
 import zipfile
 from contextlib import closing
@@ -106,6 +107,67 @@ def test_a_book_is_opened_once_a_version(lake, folder):
     assert listed(lake) == listed(lake)
     assert len(opened) == 1
     write_book(folder / "b.xlsx", a=[["n"], [1]], b=[["m"], [2], [3]])
+    assert set(listed(lake)) == {"lake/b/a", "lake/b/b"}
+
+
+def list_again(path, names) -> None:
+    """Let a workbook list the one sheet it has under each of these names."""
+    with zipfile.ZipFile(path) as book:
+        parts = {one: book.read(one) for one in book.namelist()}
+    entry = re.search(rb'<sheet [^>]*name="only"[^>]*/>', parts["xl/workbook.xml"])[0]
+    more = b"".join(entry.replace(b'"only"', b'"%s"' % name.encode()) for name in names)
+    parts["xl/workbook.xml"] = parts["xl/workbook.xml"].replace(entry, more)
+    write_parts(path, parts)
+
+
+def write_parts(path, parts) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, content in parts.items():
+            book.writestr(name, content)
+
+
+def write_many(path, names) -> None:
+    """Write a small file that lists so many tables."""
+    path.unlink(missing_ok=True)
+    if path.suffix == ".sqlite":
+        write_database(path, *(f'CREATE TABLE "{name}" (n)' for name in names))
+    elif path.suffix == ".ods":
+        cell = "<table:table-row><table:table-cell/></table:table-row>"
+        sheets = "".join(f'<table:table table:name="{n}">{cell}</table:table>' for n in names)
+        body = f"<office:body><office:spreadsheet>{sheets}</office:spreadsheet></office:body>"
+        spaces = " ".join(
+            f'xmlns:{one}="urn:oasis:names:tc:opendocument:xmlns:{one}:1.0"'
+            for one in ("office", "table")
+        )
+        content = f"<office:document-content {spaces}>{body}</office:document-content>"
+        kind = "application/vnd.oasis.opendocument.spreadsheet"
+        manifest = '<manifest:manifest xmlns:manifest="urn:oasis"/>'
+        parts = {"mimetype": kind, "META-INF/manifest.xml": manifest, "content.xml": content}
+        write_parts(path, parts)
+    else:
+        write_book(path, only=[["n"], [1]])
+        list_again(path, names)
+
+
+@pytest.mark.parametrize("suffix", ["xlsx", "ods", "sqlite"])
+def test_a_file_of_more_tables_than_anybody_makes_is_one_problem(lake, folder, suffix):
+    file = folder / f"many.{suffix}"
+    write_many(file, ["t0"])
+    (ref,) = listed(lake).values()
+    write_many(file, [f"t{n}" for n in range(bounds.MAX_TABLES + 1)])
+    listing = lake.list_tables({(ref.location, ref.format): ref.table_id})
+    assert not listing.tables
+    (problem,) = listing.problems
+    assert problem.subject == f"lake/many.{suffix}"
+    assert f"{file} cannot be read: it holds 1,001 tables, more than 1,000; split" in problem.cause
+    assert ref.table_id.startswith(tuple(listing.unlisted)), "what was indexed of it stays"
+    write_many(file, [f"t{n}" for n in range(bounds.MAX_TABLES)])
+    assert len(listed(lake)) == bounds.MAX_TABLES
+
+
+def test_a_sheet_that_is_listed_twice_is_one_table(lake, folder):
+    write_book(folder / "b.xlsx", only=[["n"], [1]])
+    list_again(folder / "b.xlsx", ["a", "b", "a"])
     assert set(listed(lake)) == {"lake/b/a", "lake/b/b"}
 
 
@@ -283,12 +345,16 @@ def test_a_sheet_that_is_only_announced_is_a_problem_of_its_table(lake, folder):
         lake.profile(refs["lake/shop/sales"])
 
 
-def test_a_table_without_a_name_is_named_as_a_problem_of_its_file(lake, folder):
-    with closing(sqlite3.connect(folder / "shop.sqlite")) as database:
-        database.execute('CREATE TABLE "" (a)')
-        database.execute("CREATE TABLE people (name)")
+@pytest.mark.parametrize("name", ["", "x" * 256])
+def test_a_table_without_a_usable_name_is_named_as_a_problem_of_its_file(lake, folder, name):
+    write_database(
+        folder / "shop.sqlite",
+        f'CREATE TABLE "{name}" (a)',
+        "CREATE TABLE people (name)",
+        f"CREATE TABLE {'y' * 255} (a)",
+    )
     listing = lake.list_tables()
-    assert [ref.table_id for ref in listing.tables] == ["lake/shop/people"]
-    assert [(p.subject, p.cause) for p in listing.problems] == [
-        ("lake/shop.sqlite", "a table in it has no name; rename that table")
-    ]
+    names = ["people", "y" * 255]
+    assert [ref.table_id for ref in listing.tables] == [f"lake/shop/{one}" for one in names]
+    cause = "a table in it has no name, or one of more than 255 characters; rename that table"
+    assert [(p.subject, p.cause) for p in listing.problems] == [("lake/shop.sqlite", cause)]

@@ -58,6 +58,13 @@ _CAUSES = {
     **dict.fromkeys((".duckdb", ".ddb"), "name it as a source of type duckdb"),
 }
 _HIDDEN = "its name begins with a dot, as those of temporary files do; rename it to have it indexed"
+_NAME_CHARACTERS = 255
+"""Of a table in a file, as of a file."""
+
+_UNNAMED = (
+    f"a table in it has no name, or one of more than {_NAME_CHARACTERS} characters; rename that "
+    "table"
+)
 _PACKED = "files of this format are not read compressed; decompress it"
 
 
@@ -261,10 +268,11 @@ class _Lister:
                 self.report(candidate.location, str(error))
                 self._keep_inside(candidate)
                 continue
-            if "" in names and candidate.format in HOLDERS:
-                self.report(candidate.location, "a table in it has no name; rename that table")
+            named = [name for name in names if 0 < len(name) <= _NAME_CHARACTERS]
+            if len(named) < len(names) and candidate.format in HOLDERS:
+                self.report(candidate.location, _UNNAMED)
                 self._keep_inside(candidate)
-                names = [name for name in names if name]
+                names = named
             yield from (replace(candidate, inside=name) for name in names)
 
     def tables(self, candidates: Iterable[Candidate]) -> list[TableRef]:

@@ -22,6 +22,7 @@ from pneuma_assets.core.sources.base import (
     KnownIds,
     Listing,
 )
+from pneuma_assets.core.sources.bounds import MAX_TABLES
 from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.sources.files.documents import read_contexts
 from pneuma_assets.core.sources.files.list import list_files
@@ -85,8 +86,14 @@ class FileSource(InMemorySource):
         return list_files(self.name, storage.walk(), storage.location, known, self._cached_names)
 
     def names_inside(self, ref: TableRef) -> tuple[str, ...]:
-        """Return the names of the tables in a file that may hold several."""
-        return self._reader(ref).names_inside(ref)
+        """Return the names of the tables in a file that may hold several, each once."""
+        names = tuple(dict.fromkeys(self._reader(ref).names_inside(ref)))
+        if len(names) > MAX_TABLES:
+            raise TableReadError(
+                f"{ref.location} cannot be read: it holds {len(names):,} tables, more than "
+                f"{MAX_TABLES:,}; split it, or read a database by a source of type sql"
+            )
+        return names
 
     def opened(self, ref: TableRef) -> AbstractContextManager[ReadableTable]:
         """Open a table; raises `TableReadError`."""
