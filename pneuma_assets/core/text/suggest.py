@@ -1,6 +1,6 @@
 """Checks what callers give: names that must exist, with the nearest that do, and types."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
 from pneuma_assets.core.errors import PneumaError, QueryError
@@ -27,12 +27,13 @@ def nearest(name: str, known: Iterable[str], most: int = 3, alike: float = 0.5) 
     found = sorted(found, key=lambda one: not one.casefold().endswith(f"/{wanted}"))[:most]
     if len(found) < most and len(names) <= MAX_KNOWN and len(name) <= _LONGEST:
         folded = {one.casefold(): one for one in names}
-        similar = get_close_matches(wanted, _likest(wanted, folded, alike), n=most, cutoff=alike)
+        likest = _likest(wanted, list(folded), alike)
+        similar = get_close_matches(wanted, likest, n=most, cutoff=alike)
         found += [folded[one] for one in similar if folded[one] not in found]
     return found[:most]
 
 
-def _likest(name: str, known: Collection[str], alike: float) -> Collection[str]:
+def _likest(name: str, known: Sequence[str], alike: float) -> Sequence[str]:
     """Return those of many names that can be the nearest: `difflib` takes 0.1 ms for each."""
     if len(known) <= _COMPARED:
         return known

@@ -4,10 +4,13 @@ import json
 import re
 from contextlib import contextmanager
 from dataclasses import asdict
+from html import unescape
 from pathlib import Path
 
+import anyio
 import dagster as dg
 import pytest
+from mcp import Client
 
 from pneuma_assets import (
     ConfigError,
@@ -18,14 +21,17 @@ from pneuma_assets import (
     StateError,
     open_workspace,
 )
+from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.config.indexed_folders import MARK
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Problem, TableRef
 from pneuma_assets.index_run import run_indexing
+from pneuma_assets.mcp_server.server import build_server
 from pneuma_assets.resources.build import build_resources
 from tests.support.doors import fails, succeeds
 from tests.support.index_blocks import index_texts
+from tests.support.served_home import client_of, local_app
 
 EMPTY = "the file is empty; write it again"
 TEXTS = {"lake/rain": "how much rain fell", "lake/cars": "cars and their horsepower"}
@@ -109,6 +115,44 @@ def told_by_all(question: str, where: IndexFilter, *options: str) -> str:
 )
 def test_names_that_cannot_be_looked_in(indexed, where, options, message):
     assert told_by_all("rain", where, *options) == message
+
+
+def test_an_unknown_table_beside_many_whose_names_hold_capitals(here):
+    known = [f"lake/Shop_{n}/Orders_{n}" for n in range(150)]
+    refs = [TableRef(table_id, "lake", f"/{table_id}.csv", "csv", "1") for table_id in known]
+    with Store(here / "home" / "state.db") as store:
+        store.listings.sync("lake", refs)
+    index_texts(here / "home", dict.fromkeys(known, "what customers ordered"))
+    listed = "; `pneuma-assets status --tables` lists them"  # on the command line alone
+    for name, remedy, command_line in [
+        ("nope", "", listed),
+        ("lake/shop_7/ordesr_7", "; did you mean lake/Shop_7/Orders_7, ", ""),
+    ]:
+        where = IndexFilter(tables=(name,))
+        told = f"unknown table '{name}'{remedy}"
+        message = f"{told}{command_line}"
+        assert told_by_all("orders", where, "--table", name).startswith(message)
+        for command in ("describe", "lineage", "joins"):
+            assert by_command_line(command, name).startswith(message)
+        assert told in by_tool("describe_table", table=name)
+        with client_of(local_app(here / "pneuma.yaml")) as client:
+            answers = (
+                client.get("/api/v1/table", params={"id": name}),
+                client.get(f"/tables/{name}"),
+            )
+        assert [answer.status_code for answer in answers] == [404, 404]
+        assert all(told in unescape(answer.text) for answer in answers)
+
+
+def by_tool(tool: str, **arguments: object) -> str:
+    async def asked() -> str:
+        with open_workspace() as workspace:
+            async with Client(build_server(workspace, lambda _: Asker("ann", None))) as client:
+                result = await client.call_tool(tool, arguments)
+        assert result.is_error
+        return result.content[0].text
+
+    return anyio.run(asked)
 
 
 def test_a_kind_that_is_not_made(indexed):

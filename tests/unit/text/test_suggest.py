@@ -1,5 +1,7 @@
 """The names that are nearest to one that does not exist."""
 
+import pytest
+
 from pneuma_assets.core.text.suggest import nearest
 
 
@@ -11,3 +13,11 @@ def test_nearest_names():
     assert nearest("lake/econmy", known)[0] == "lake/economy"
     assert nearest("zzzzzzz", known) == []
     assert nearest("", known) == []
+
+
+@pytest.mark.parametrize("many", [90, 400], ids=["few", "many"])
+def test_capitals_are_kept_however_many_names_there_are(many):
+    known = [f"Lake/Folder_{n}/Table_{n}" for n in range(many)]
+    assert "Lake/Folder_7/Table_7" in nearest("LAKE/folder_7/tabel_7", known)
+    assert set(nearest("lake/fodler", known, alike=0.3)) <= set(known)
+    assert nearest("nope", known) == []
