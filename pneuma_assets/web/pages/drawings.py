@@ -152,13 +152,21 @@ def lineage_graph(table_id: str, linked: Sequence[LinkedTable], depth: int = 3) 
 
 
 def join_graph(table_id: str, joins: Sequence[KnownJoin]) -> Graph | None:
-    """Return a table and those that it can be joined with, and by which columns."""
-    others: dict[str, str] = {}
+    """Return a table between those that refer to it, at its left, and those that it refers to.
+
+    Of several joins with one table the first is drawn.
+    """
+    layers: dict[int, list[str]] = {}
+    links: dict[str, tuple[str, str, str]] = {}
     for one in joins:
-        pairs = zip(one.columns, one.other_columns, strict=True)
-        others.setdefault(one.other, ", ".join(a if a == b else f"{a} = {b}" for a, b in pairs))
-    links = [(table_id, other, says) for other, says in others.items()]
-    return _graph(table_id, {1: list(others)}, links, gap=170) if others else None
+        if one.other in links:
+            continue
+        sides = [(table_id, one.columns), (one.other, one.other_columns)]
+        (a, key), (b, other_key) = sides if one.refers else sides[::-1]
+        says = ", ".join(x if x == y else f"{x} = {y}" for x, y in zip(key, other_key, strict=True))
+        links[one.other] = (a, b, says)
+        layers.setdefault(1 if one.refers else -1, []).append(one.other)
+    return _graph(table_id, layers, list(links.values()), gap=170) if layers else None
 
 
 def _graph(

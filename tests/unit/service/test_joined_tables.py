@@ -16,6 +16,7 @@ from pneuma_assets.core.service.joins import judged_joins
 from pneuma_assets.core.tables import TableFacts
 from tests.support.doors import fails, succeeds
 from tests.support.indexed_home import make_home
+from tests.support.served_home import client_of, local_app
 
 AUTHORS = "author_id,name\n" + "".join(f"{n},Person {n}\n" for n in range(8))
 PAPERS = "paper_id,title,year\n" + "".join(f"{n},Title {n},{1990 + n}\n" for n in range(8))
@@ -118,6 +119,31 @@ def test_the_joins_of_a_table_are_told_from_its_side(workspace):
     )  # fmt: skip
     assert [join.refers for join in workspace.joins("lake/writes")] == [True, True]
     assert workspace.joins("lake/weather") == []
+
+
+def drawn_joins(page: str) -> set[tuple[str, str]]:
+    """From which table to which each arrow of the drawing of joins points."""
+    drawing = page.partition('aria-label="Joins">')[2].partition("</svg>")[0]
+    boxes = re.findall(r'<title>(.+)</title><rect x="([\d.]+)" y="([\d.]+)" width="(\d+)"', drawing)
+    starts = {(float(x) + float(width), float(y) + 22): name for name, x, y, width in boxes}
+    ends = {(float(x) - 3, float(y) + 22): name for name, x, y, _ in boxes}
+    curves = re.findall(r'd="M(\S+) (\S+)C[^"]* (\S+) (\S+)" marker-end', drawing)
+    points = [tuple(map(float, curve)) for curve in curves]
+    return {(starts[points[:2]], ends[points[2:]]) for points in points}
+
+
+def test_arrows_point_from_who_refers_as_the_command_line_says(workspace, lake):
+    with client_of(local_app(lake / "pneuma.yaml")) as client:
+        for table_id in sorted(JOINED):
+            told = json.loads(succeeds("joins", table_id, "--json"))
+            pairs = [(table_id, one["other"])[:: 1 if one["refers"] else -1] for one in told]
+            page = client.get(f"/tables/{table_id}").text
+            assert drawn_joins(page) == set(pairs)
+            said = re.findall(r"(refers to|is referred to by)</span> <a[^>]*>(.+?)</a>", page)
+            assert said == [
+                ("refers to" if one["refers"] else "is referred to by", one["other"])
+                for one in told
+            ]
 
 
 def test_what_people_reject_joins_nothing_until_they_take_it_back(workspace):
