@@ -67,8 +67,11 @@ def answer(
 def _print(found: "CellAnswer") -> None:
     from pneuma_assets.core.answers.results import BESIDE
 
+    nearest = "nearest tables: " + ", ".join(found.nearest)
     for one in found.answers:
         _print_answer(one)
+    if found.named:
+        print_line(nearest)
     for rows in found.named:
         words = [f"{text!r} in {', '.join(columns)}" for text, columns in rows.matched.items()]
         print_line(f"{rows.table}: {(' and ' if rows.together else ' or ').join(words)}")
@@ -80,7 +83,7 @@ def _print(found: "CellAnswer") -> None:
     problems = [one for one in found.problems if not there or one.stage in BESIDE]
     _print_problems(problems, margin=0 if there else 2)
     if found.nearest and not there:
-        print_line("nearest tables: " + ", ".join(found.nearest))
+        print_line(nearest)
 
 
 def _print_problems(problems: "Sequence[Problem]", margin: int) -> None:

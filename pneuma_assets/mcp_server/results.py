@@ -226,7 +226,7 @@ class Rows(Part):
 
 
 class Statement(Rows):
-    """Rows that answer, by a statement that a model wrote."""
+    """Rows that a model's statement gave, or that contain words of the question."""
 
     tables: list[TableId]
     sql: Long = ""
@@ -244,6 +244,10 @@ class Answered(Part):
     reason: Long = ""
     missing: Missing = []
     answers: list[Statement] = []
+    named: Annotated[
+        list[Statement],
+        Field(description="Rows that contain words of the question; they are not an answer."),
+    ] = []
     nearest: Annotated[list[TableId], Field(description="Tables that come nearest.")] = []
 
 

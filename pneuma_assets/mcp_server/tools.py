@@ -181,7 +181,8 @@ def answer(desk: "Workspace", asker: "Asker", question: Question, limit: Limit =
         outcome=str(found.outcome),
         reason=found.reason,
         missing=[one.effect for one in found.missing],
-        answers=shown,
+        answers=shown[: len(found.answers)],
+        named=shown[len(found.answers) :],
         nearest=list(found.nearest[:5]),
     )
 

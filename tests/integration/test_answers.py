@@ -104,7 +104,8 @@ def test_without_a_model_rows_that_the_question_names_are_shown_and_nothing_is_c
     assert "lake/author: 'person c' in name" in shown.output
     assert "9102" in shown.output
     said = " ".join(shown.output.split())
-    assert "no model was asked" in said
+    assert "these rows contain words of the question, and are not an answer" in said
+    assert "No language model is set up" in said
     assert "name one in answers.model (docs/answers.md, Which model)" in said
     told = CliRunner().invoke(app, ["--config", str(file), "answer", "--json", LATEST])
     found = json.loads(told.stdout)
@@ -117,12 +118,33 @@ def test_where_no_cell_is_named_that_is_said_and_the_tables_are_shown(indexed):
     shown = CliRunner().invoke(app, ["--config", str(file), "answer", "the lowest salary"])
     assert shown.exit_code == 0, shown.output
     said = " ".join(shown.output.split())
-    assert "the question names no cell of the tables that were found" in said
+    assert "the question names no cell of the nearest tables" in said
     assert "name one in answers.model" in said
     assert "nearest tables: lake/author" in said
     told = CliRunner().invoke(app, ["--config", str(file), "answer", "--json", "lowest salary"])
     found = json.loads(told.stdout)
     assert (found["outcome"], found["named"], found["answers"]) == ("no rows", [], [])
+
+
+BIRDS = "species,mean_body_mass\n" + "".join(f"Penguin {n},{4000 + n}\n" for n in range(6))
+TURF = "plot,rating,club\n" + "".join(
+    f"{n},{'Good' if n % 2 else 'Average'},North {n}\n" for n in range(6)
+)
+
+
+def test_a_common_word_is_no_cell_of_a_table_that_is_not_the_nearest(indexed):
+    file = indexed({"karcher.penguins": BIRDS, "karcher.turf": TURF})
+    with open_workspace(file) as workspace:
+        answer = workspace.answer("average mean body mass of penguins by species")
+        by_two_words = workspace.answer("mean body mass by species of penguins in North 3")
+        in_the_nearest = workspace.answer("plot with a rating that is average, by club")
+    assert (answer.outcome, answer.named) == (Outcome.NO_ROWS, ())
+    assert answer.nearest[0] == "lake/karcher.penguins"
+    assert "No language model is set up" in answer.reason
+    assert [one.matched for one in by_two_words.named] == [{"north 3": ("club",)}]
+    assert [one.matched for one in in_the_nearest.named] == [{"average": ("rating",)}]
+    shown = CliRunner().invoke(app, ["--config", str(file), "answer", "penguins of North 3"])
+    assert shown.output.splitlines()[0].startswith("nearest tables: lake/karcher.")
 
 
 def test_rows_of_hidden_columns_are_neither_found_nor_shown_without_a_model(indexed):

@@ -69,9 +69,9 @@ _MOST_SETS = 100
 _MOST_STATEMENTS = 5
 """Times `answers.seconds`: after so long no other statement of a question is begun."""
 _NO_MODEL = "no model writes statements: name one in answers.model, or ask without it"
-_BY_MODEL = (
-    "A language model would write SQL that answers the question: name one in "
-    "answers.model (docs/answers.md, Which model)"
+_NOT_SET_UP = (
+    "No language model is set up that would write SQL to answer: name one in answers.model "
+    "(docs/answers.md, Which model)"
 )
 
 
@@ -293,23 +293,22 @@ class Answering(Closing):
         """Return rows that have the cells that a question names: no model is asked, or is there."""
         ids = list(dict.fromkeys(table for tables, _ in sets for table in tables))
         held = self._engine().ask(lambda engine: engine.held_values(question, ids, asked.where))
-        if asked.doubt:
-            held = _rare(held, question, searched.analyzer)
+        likely = () if asked.doubt else searched.groups[0].tables
+        held = _telling(held, question, searched.analyzer, likely)
         known = self.sources.tables({one: searched.evidence[one] for one in ids})
         tables = [known[one] for one in ids if one in known]
         found, problems = named_rows(question, held, tables, self._attempts(Ways(), missing))
-        why = "the question names no cell of the tables that were found"
+        why = "the question names no cell of the nearest tables"
         if found:
-            away = "the model is away" if missing.without(Part.MODEL) else "no model was asked"
-            shown = "these rows have words of the question as cells, and need not answer it"
-            why = f"{asked.doubt}{away}: {shown}"
+            why = f"{asked.doubt}these rows contain words of the question, and are not an answer"
         elif problems:
             why = "no row was read that has what the question names"
+        is_set_up = self._loaded.deployment.answers.model is not None
         return CellAnswer(
             question,
             Outcome.NAMED if found else Outcome.NO_ROWS,
             named=tuple(found),
-            reason=why if missing.without(Part.MODEL) else f"{why}. {_BY_MODEL}",
+            reason=why if is_set_up else f"{why}. {_NOT_SET_UP}",
             problems=tuple(problems),
         )
 
@@ -319,15 +318,23 @@ class Answering(Closing):
         return Attempts(_Told(self.sources, missing), config.rows, ways.corrected, until)
 
 
-def _rare(
-    held: Mapping[str, tuple[str, ...]], question: str, analyzer: "Analyzer"
+def _telling(
+    held: Mapping[str, tuple[str, ...]],
+    question: str,
+    analyzer: "Analyzer",
+    likely: Sequence[str],
 ) -> dict[str, tuple[str, ...]]:
-    """Return those cells that are rare words: codes and names, of few tables; no years."""
+    """Return cells with the tables in which they are no accident: any in those that are likely.
+
+    In others these alone: rare words (codes and names, of few tables; no years), and several words
+    where any table is likely. "Average" is a grade of turf in a table of no other word asked for.
+    """
     rare = {cell_term(word) for word in sought_words(question, analyzer) if not word.isdigit()}
     return {
         text: tables
+        if len(tables) <= _FEW_TABLES and (cell_term(text) in rare or (likely and " " in text))
+        else tuple(one for one in tables if one in likely)
         for text, tables in held.items()
-        if cell_term(text) in rare and len(tables) <= _FEW_TABLES
     }
 
 

@@ -103,6 +103,12 @@ class AnswerSources(Closing, Runner):
         )
         return {one.table_id: one for one in found}
 
+    def names(self, table_ids: Iterable[str]) -> dict[str, str]:
+        """Return by id what statements about these tables call them; nothing is opened."""
+        ids = list(table_ids)
+        plain = plain_names(one for one in ids if self._dialect_of(one) is None)
+        return {one: plain.get(one, unescape(one.rpartition("/")[2])) for one in ids}
+
     def seen(self, table_ids: Sequence[str], where: IndexFilter) -> list[str]:
         """Return ids of tables, each once, all of which who asks may see.
 

@@ -1,6 +1,6 @@
 """Everything one deployment consists of, opened when first needed and closed together."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -218,6 +218,11 @@ class Workspace(WorkspaceCatalog, WorkspaceUsage):
         check_names("the tables", tables, QueryError)
         with self._asking() as session:
             return session.answering.run(sql, tables, where)
+
+    def statement_names(self, tables: Iterable[str]) -> dict[str, str]:
+        """Return by id what statements about these tables call them, as `run_sql` expects it."""
+        with self._asking() as session:
+            return session.answering.sources.names(tables)
 
     def joins(self, table_id: str, *, readers: Sequence[str] | None = None) -> "list[KnownJoin]":
         """Return by which columns a table can be joined with others, the surest first."""

@@ -12,6 +12,7 @@ from pneuma_assets.web.export import exported
 from pneuma_assets.web.pages.charts import chart_of
 from pneuma_assets.web.pages.page import Lines, Page, ThePage
 from pneuma_assets.web.pages.search import TABS, Search
+from pneuma_assets.web.pages.table import sampled
 from pneuma_assets.web.pool import AnswerRoute
 from pneuma_assets.web.problems import problem_of
 
@@ -21,8 +22,8 @@ HEADINGS = {
     Outcome.ANSWERED: "Answered",
     Outcome.REFUSED: "No table here says that",
     Outcome.NOT_WRITTEN: "Tables may say it, but no statement was found",
-    Outcome.NAMED: "Rows that the question names",
-    Outcome.NO_ROWS: "No rows found",
+    Outcome.NAMED: "Not answered: rows that contain words of the question",
+    Outcome.NO_ROWS: "Not answered",
 }
 
 Statement = Annotated[str, Form(min_length=1, max_length=20_000), Lines]
@@ -39,7 +40,10 @@ def answer_page(page: ThePage, q: Question = "") -> HTMLResponse:
     except PneumaError as error:
         return _shown(page, q, "No answer", problem=problem_of(error))
     charts = [chart_of(one.columns, one.rows) for one in answer.answers]
-    response = _shown(page, q, HEADINGS[answer.outcome], answer=answer, charts=charts)
+    shown = {"answer": answer, "charts": charts}
+    if answer.nearest:
+        shown |= sampled(page, answer.nearest[0])
+    response = _shown(page, q, HEADINGS[answer.outcome], **shown)
     if answer.outcome is Outcome.REFUSED:
         page.note_later(response, q, "refused")
     return response
@@ -76,6 +80,7 @@ def _shown(page: Page, question: str, heading: str, **more: Any) -> HTMLResponse
         "charts": (),
         "problem": None,
         "missing": (),
+        "sample": None,
     }
     form = Search(q=question, tab="answer")
     asked = {"question": question.strip(), "heading": heading, "form": form, "tabs": TABS}

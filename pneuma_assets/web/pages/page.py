@@ -67,7 +67,8 @@ class Page:
 
     def render(self, name: str, **context: object) -> HTMLResponse:
         """Return a page or a part of one."""
-        return HTMLResponse(render(name, common(self.request, self.asker) | context))
+        shown = common(self.request, self.asker) | {"names_of": self.desk.statement_names}
+        return HTMLResponse(render(name, shown | context))
 
 
 def _page(request: Request, desk: Desk, asker: WhoAsks, web: Settings) -> Page:

@@ -161,9 +161,10 @@ def family_line(family: "Family") -> str:
     return f"{tables} called {family.name}, {family.first} to {family.last}{absent}"
 
 
-def group_sql(group: "GroupResult") -> str:
-    """Return a statement that joins a set of tables, as far as joins are known."""
-    said, lines = {group.joins[0].table}, [f"SELECT *\nFROM {_quoted(group.joins[0].table)}"]
+def group_sql(group: "GroupResult", names: Mapping[str, str]) -> str:
+    """Return a statement that joins a set of tables, by their names, as far as joins are known."""
+    called = {table: _quoted(names[table]) for table in group.tables}
+    said, lines = {group.joins[0].table}, [f"SELECT *\nFROM {called[group.joins[0].table]}"]
     for join in group.joins:
         new = join.other if join.table in said else join.table
         if new in said:
@@ -171,18 +172,18 @@ def group_sql(group: "GroupResult") -> str:
         said.add(new)
         pairs = zip(join.columns, join.other_columns, strict=True)
         on = " AND ".join(
-            f"{_quoted(join.table)}.{_quoted(mine)} = {_quoted(join.other)}.{_quoted(theirs)}"
+            f"{called[join.table]}.{_quoted(mine)} = {called[join.other]}.{_quoted(theirs)}"
             for mine, theirs in pairs
         )
-        lines.append(f"JOIN {_quoted(new)} ON {on}")
+        lines.append(f"JOIN {called[new]} ON {on}")
     return "\n".join(lines)
 
 
-def table_sql(table_id: str) -> str:
-    """Return a statement that reads some rows of a table."""
-    return f"SELECT *\nFROM {_quoted(table_id)}\nLIMIT 20"
+def table_sql(name: str) -> str:
+    """Return a statement that reads some rows of a table that is called so."""
+    return f"SELECT *\nFROM {_quoted(name)}\nLIMIT 20"
 
 
 def _quoted(name: str) -> str:
-    own = name.rpartition("/")[2].replace('"', '""')
+    own = name.replace('"', '""')
     return f'"{own}"'

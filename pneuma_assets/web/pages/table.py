@@ -56,7 +56,7 @@ def table_page(
         "snippet_names": SNIPPETS,
         "document_kinds": DOCUMENT_KINDS,
         "mark": _marker(page, question, table, shown_columns),
-        **_sampled(page, table_id),
+        **sampled(page, table_id),
         **_matched(page, table_id, question),
     }
     response = page.render("table.html", **shown)
@@ -92,7 +92,7 @@ def _matched(page: Page, table_id: str, question: str) -> dict[str, Any]:
     }
 
 
-def _sampled(page: Page, table_id: str) -> dict[str, Any]:
+def sampled(page: Page, table_id: str) -> dict[str, Any]:
     """Return some rows, or why there are none to show."""
     if not page.web.sample_rows:
         return {"sample": None, "sample_problem": "Rows are not shown here."}

@@ -88,8 +88,32 @@ def test_no_cell_of_an_export_is_a_formula(answering):
 def test_without_a_model_rows_are_shown_that_the_question_names(browser, site):
     with new_page(browser, site) as page:
         page.goto("/answer?q=rain at Kiel")
-        assert "No language model has answered" in page.locator("main").inner_text()
+        said = page.locator("main").inner_text()
+        assert "Not answered" in said
+        assert "These rows contain words of the question, and are not an answer" in said
+        assert "No language model is set up" in said
         assert page.locator("mark", has_text="kiel").count() >= 1
+
+
+def test_without_a_model_the_nearest_table_comes_first_and_a_statement_reads_it(
+    browser, words, tmp_path
+):
+    lake = {
+        "lake/birds/pen.guins 1.csv": "species,mass\nAdelie,3700\nGentoo,5000\n",
+        "lake/golf/pen.guins 1.csv": "rating,club\nAverage,North 3\nGood,North 4\n",
+    }
+    with local_site(make_home(tmp_path, lake)) as address, new_page(browser, address) as page:
+        page.goto("/answer?q=mass by species of penguins, on average at North 3")
+        tables = page.locator("main article")
+        assert "lake/birds/pen.guins 1" in tables.first.inner_text()
+        assert "North 3" in tables.nth(1).inner_text()
+        assert violations(page) == []
+        for place in range(2):
+            page.goto("/answer?q=mass by species of penguins, on average at North 3")
+            tables.nth(place).get_by_text("Write a statement").click()
+            tables.nth(place).get_by_role("button", name="Run").click()
+            page.wait_for_url("**/answer/run?**")
+            assert page.locator("tbody tr").count() == 2
 
 
 def test_where_nothing_answers_a_person_writes_a_statement(browser, site):

@@ -55,7 +55,7 @@ def test_rows_of_it_say_it(workspace):
     assert workspace.run_sql("SELECT * FROM rivers", [RIVERS, GAUGES]).unread == ()
     named = {one.table: one.unread for one in workspace.answer("oder", model=False).named}
     assert named == {RIVERS: (), GAUGES: (TOLD,)}
-    said = {one.tables[0]: one.unread for one in answer(workspace, ME, "oder").answers}
+    said = {one.tables[0]: one.unread for one in answer(workspace, ME, "oder").named}
     assert said == {RIVERS: [], GAUGES: [TOLD]}
 
 
