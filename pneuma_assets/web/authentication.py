@@ -97,7 +97,7 @@ class Authentication:
             asker = None if key is None else asker_of(key)
         else:
             mine = self.provider
-            asker = None if mine is None else mine.asker(session["name"], session["readers"])
+            asker = None if mine is None else mine.asker(session["names"])
         if asker is None:
             return None
         return Caller(asker, f"session {asker.name}", str(session["id"]), is_ambient=True)

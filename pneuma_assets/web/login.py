@@ -68,10 +68,9 @@ async def returned(
         raise RefusedError(
             403, "login-failed", "The login was not begun here, or too long ago; log in again."
         )
-    asker = await provider.end_login(kept, code, _callback_of(request))
+    names = await provider.end_login(kept, code, _callback_of(request))
     response = RedirectResponse(own_path(str(kept["next"])), 303)
-    names = [asker.name] if asker.readers is None else list(asker.readers)
-    sessions.begin(response, {"name": asker.name, "readers": names})
+    sessions.begin(response, {"names": names})
     sessions.end(response, "pneuma-login")
     return response
 

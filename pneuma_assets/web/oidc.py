@@ -5,7 +5,7 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -55,14 +55,18 @@ class Provider:
     async def asker_of_token(self, token: str) -> Asker | None:
         """Return whom a token names that a program sends; None where it does not count."""
         claims = await self._claims(token, self._oidc.audience or self.client_id)
-        return None if claims is None else self._asker_of(claims)
+        names = None if claims is None else self._names_in(claims)
+        return None if names is None else self.asker(names)
 
-    def asker(self, name: str, readers: list[str]) -> Asker:
-        """Return who has these names, with what the deployment lets them do."""
-        mine = {name, *readers}
-        is_operator = not mine.isdisjoint(self._config.operators)
-        may_edit = is_operator or not mine.isdisjoint(self._config.editors)
-        return Asker(name, None if is_operator else tuple(readers), may_edit, is_operator)
+    def asker(self, names: Sequence[str]) -> Asker:
+        """Return who has a name and groups, with the rights that the deployment gives these now.
+
+        Args:
+            names: Their own name, then their groups.
+        """
+        is_operator = not set(names).isdisjoint(self._config.operators)
+        may_edit = is_operator or not set(names).isdisjoint(self._config.editors)
+        return Asker(names[0], None if is_operator else tuple(names), may_edit, is_operator)
 
     async def begin_login(self, redirect_uri: str) -> tuple[str, dict[str, str]]:
         """Return where a browser signs in, and what its return is checked against."""
@@ -73,8 +77,8 @@ class Provider:
             url, _ = client.create_authorization_url(found["authorization_endpoint"], **kept)
         return str(url), kept
 
-    async def end_login(self, kept: Mapping[str, Any], code: str, redirect_uri: str) -> Asker:
-        """Return who signed in.
+    async def end_login(self, kept: Mapping[str, Any], code: str, redirect_uri: str) -> list[str]:
+        """Return the name of who signed in, then their groups.
 
         Raises:
             RefusedError: The provider takes the code for none of its own, or its answer is wrong.
@@ -91,14 +95,14 @@ class Provider:
                 403, "login-failed", "The provider did not confirm the login; log in again."
             ) from error
         claims = await self._claims(token, self.client_id)
-        asker = None
+        names = None
         if claims is not None and claims.get("nonce") == kept["nonce"]:
-            asker = self._asker_of(claims)
-        if asker is None:
+            names = self._names_in(claims)
+        if names is None:
             raise RefusedError(
                 403, "login-failed", "The provider's answer is not valid; log in again."
             )
-        return asker
+        return names
 
     def _client(self, redirect_uri: str) -> AsyncOAuth2Client:
         return AsyncOAuth2Client(
@@ -111,8 +115,8 @@ class Provider:
             timeout=_SECONDS,
         )
 
-    def _asker_of(self, claims: Mapping[str, Any]) -> Asker | None:
-        """Return whom claims name; None where they name nobody, or have too many names."""
+    def _names_in(self, claims: Mapping[str, Any]) -> list[str] | None:
+        """Return the name in claims, then the groups; None without a name, or with too many."""
         claim = self._oidc.name_claim
         name = claims.get(claim)
         is_proved = claim != "email" or claims.get("email_verified") is True
@@ -126,7 +130,7 @@ class Provider:
             names_of_asker([name, *groups])
         except QueryError:
             return None
-        return self.asker(name, [name, *groups])
+        return [name, *groups]
 
     async def _claims(self, token: str, audience: str) -> dict[str, Any] | None:
         """Return the claims of a token that this provider signed for this audience, and now."""

@@ -28,14 +28,14 @@ def as_it_was(provider):
     provider.claims, provider.nonce_of_answer = claims, None
 
 
-def app_of(deployment, provider, per_minute=1200, **more):
+def app_of(deployment, provider, per_minute=1200, operators=("operators",), **more):
     web = WebConfig(
         oidc=OidcConfig(
             issuer=provider.issuer, client_id=CLIENT, client_secret_env="CLIENT_SECRET", **more
         ),
         base_url=BASE,
         editors=("editors",),
-        operators=("operators",),
+        operators=operators,
         requests_per_minute=per_minute,
     )
     return guarded_app(deployment, web, {"CLIENT_SECRET": CLIENT_SECRET})
@@ -189,6 +189,35 @@ def test_a_browser_logs_in_at_the_provider(client, provider):
     assert done.headers["location"] == "/api/v1/search?q=rivers"
     assert client.get(done.headers["location"]).status_code == 200
     assert client.post("/logout").status_code == 403  # without the page's token
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        *({"groups": ["operators", "finance"]}, {"groups": ["editors"]}, {"groups": ["finance"]}),
+        *({"sub": "operators", "groups": ["finance"]}, {"groups": None}),
+    ],
+    ids=str,
+)
+def test_a_login_has_the_rights_of_a_token_of_the_same_person(client, provider, claims):
+    bearer = {"Authorization": f"Bearer {provider.token(**claims)}"}
+    by_token = client.get("/api/v1/me", headers=bearer).json()
+    provider.claims = {"sub": "ana", **claims}
+    signed_in(client, provider)
+    assert client.get("/api/v1/me").json() == by_token
+    assert by_token["is_operator"] is ("operators" in str(claims))
+
+
+def test_a_login_has_the_rights_that_its_groups_have_now(client, deployment, provider):
+    provider.claims = {"sub": "ana", "groups": ["operators", "finance"]}
+    signed_in(client, provider)
+    for operators in ((), ("operators",), ("finance",)):  # as a server with other settings would
+        with client_of(app_of(deployment, provider, operators=operators)) as other:
+            other.cookies = client.cookies
+            me = other.get("/api/v1/me").json()
+            assert me["is_operator"] is bool(operators)
+            found = other.get("/api/v1/search?q=monthly wages payslip").json()["hits"]
+            assert "finance/salaries" in [one["card"]["table_id"] for one in found]
 
 
 def test_a_login_is_of_the_browser_that_began_it(client, deployment, provider):
