@@ -97,9 +97,13 @@ def build_server(
 
 class _Server(MCPServer):
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        """Call a tool; wrong arguments are told in a line each, without their values."""
+        """Call a tool; wrong arguments are told in a line each, without their values.
+
+        Models fill in arguments that they do not mean: an empty one counts as absent.
+        """
+        given = {key: one for key, one in arguments.items() if one is not None and str(one).strip()}
         try:
-            return await super().call_tool(name, arguments, context)
+            return await super().call_tool(name, given, context)
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
@@ -169,12 +173,12 @@ def _in_thread(
 
 def _told(error: PneumaError, asker: "Asker") -> ToolError:
     """Return what is said of an error: how to ask otherwise, else to whom it should be told."""
-    said = str(error) if asker.is_operator else error.told
-    told = one_line("; ".join(said.splitlines()), 500)
+    told = one_line("; ".join(error.told.splitlines()), 500)
+    is_set_up = not isinstance(error, SecretMissingError)
+    if isinstance(error, ConfigError) and (error.elsewhere or not asker.is_operator) and is_set_up:
+        return ToolError(f"{told}; find_tables gives ids of tables")
     if isinstance(error, _ABOUT_THE_CALL) or asker.is_operator:
         return ToolError(told)
-    if isinstance(error, ConfigError) and not isinstance(error, SecretMissingError):
-        return ToolError(f"{told}; find_tables gives ids of tables")
     _logger.warning("%s: %s", type(error).__name__, one_line(str(error), 500))
     return ToolError("the tables cannot be read now; tell the people who run this server")
 

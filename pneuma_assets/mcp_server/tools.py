@@ -1,7 +1,7 @@
 """The tools, each a question to the desk on behalf of who asks.
 
-Their docstrings and parameters are what a model is shown of them, so they are short. A limit beyond
-the bounds is not refused but set to the nearest, and the result says so.
+Their docstrings and parameters are what a model is shown of them, so they are short. A limit above
+the most is not refused but set to it, and the result says so.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ _LINES = (r.LINE, 100, 60, 30)
 
 Question = Annotated[str, Field(description="In plain language.")]
 TableId = Annotated[str, Field(description="Id of a table, as find_tables gives it.")]
-Limit = Annotated[int, Field(description=f"Most items, 1 to {MOST_ITEMS}.")]
+Limit = Annotated[int, Field(ge=1, description=f"Most items, 1 to {MOST_ITEMS}.")]
 
 
 def find_tables(
@@ -84,10 +84,10 @@ def describe_table(
     asker: "Asker",
     table: TableId,
     limit: Limit = MOST_ITEMS,
-    offset: Annotated[int, Field(description="Columns to skip.")] = 0,
+    offset: Annotated[int, Field(ge=0, description="Columns to skip.")] = 0,
 ) -> r.TableDetails:
     """Describe a table: its columns with types, meaning and values, and how to join it."""
-    limit, offset = bounded(limit), max(0, offset)
+    limit = bounded(limit)
     page = desk.table(table, readers=asker.readers)
     columns = r.fitting(map(_column, page.columns[offset : offset + limit]), MOST_TOKENS)
     joins = [
@@ -214,11 +214,11 @@ def lineage(
     asker: "Asker",
     table: TableId,
     direction: Literal["upstream", "downstream", "both"] = "both",
-    depth: Annotated[int, Field(description="Steps to follow, 1 to 100.")] = 3,
+    depth: Annotated[int, Field(ge=1, description="Steps to follow, 1 to 100.")] = 3,
     limit: Limit = 30,
 ) -> r.Lineage:
     """List the tables that a table is built from (upstream) or that use it (downstream)."""
-    limit, depth = bounded(limit), min(100, max(1, depth))
+    limit, depth = bounded(limit), min(100, depth)
     way = None if direction == "both" else direction
     found = desk.lineage(table, way, depth=depth, keys=False, readers=asker.readers)
     links = (
@@ -260,7 +260,7 @@ def _examples(desk: "Workspace", asker: "Asker", table: str) -> Iterator[r.Examp
 
 def bounded(limit: int) -> int:
     """Return the nearest limit that lists may have."""
-    return min(MOST_ITEMS, max(1, limit))
+    return min(MOST_ITEMS, limit)
 
 
 TOOLS = (

@@ -105,7 +105,7 @@ def test_examples_are_statements_of_views(call):
     assert any(e["kind"] == "definition" and "GROUP BY city" in e["sql"] for e in examples)
 
 
-@pytest.mark.parametrize(("asked", "applied"), [(-3, 1), (0, 1), (2, 2), (50, 50), (10**9, 50)])
+@pytest.mark.parametrize(("asked", "applied"), [(1, 1), (2, 2), (50, 50), (10**9, 50)])
 @pytest.mark.parametrize("tool", [*OF_A_QUESTION[:2], *OF_A_TABLE])
 def test_every_list_says_its_limit_and_what_is_not_there(call, tool, asked, applied):
     about = {"table": "lake/sensors"} if tool in OF_A_TABLE else {"question": "sensors of orders"}
@@ -133,9 +133,54 @@ def test_columns_of_a_wide_table_come_in_parts(call):
 
 
 @pytest.mark.parametrize("tool", OF_A_TABLE)
-def test_an_unknown_table_is_told_with_its_neighbours(call, tool):
-    text = refused(call(tool, table="lake/order"))
-    assert "unknown table 'lake/order'; did you mean lake/orders" in text
+@pytest.mark.parametrize("readers", [(), None])
+def test_an_unknown_table_is_told_with_its_neighbours_and_without_a_command(desk, tool, readers):
+    asker = Asker("ann", readers, is_operator=readers is None)
+
+    async def asked():
+        async with Client(build_server(desk, lambda _: asker)) as client:
+            return [await client.call_tool(tool, {"table": one}) for one in ("lake/order", "!")]
+
+    near, far = map(refused, anyio.run(asked))
+    assert "unknown table 'lake/order'; did you mean lake/orders" in near
+    assert far.endswith("unknown table '!'; find_tables gives ids of tables")
+
+
+GIVEN = {
+    **{"question": "orders of the web shop", "table": "lake/orders", "text": "prices of orders"},
+    "state": {},
+}
+
+
+@pytest.mark.parametrize("tool", [*OF_A_QUESTION, *OF_A_TABLE, *OF_CONVERSATIONS])
+def test_an_argument_that_is_empty_is_one_that_is_absent_whatever_it_is(desk, tool):
+    """Of each tool, each argument, as the server itself lists them."""
+
+    async def asked():
+        server = build_server(desk, lambda _: Asker("ann"))
+        async with Client(server) as client:
+            (listed,) = [one for one in (await client.list_tools()).tools if one.name == tool]
+            needs, takes = (
+                listed.input_schema.get("required", []),
+                listed.input_schema["properties"],
+            )
+            begun = await client.call_tool("converse", {"text": "prices of orders"})
+            given = GIVEN | {"conversation": told(begun)["conversation"]}
+            for name, kind in takes.items():
+                others = {one: given[one] for one in needs if one != name}
+                for empty in ("", " ", None):
+                    found = await client.call_tool(tool, others | {name: empty})
+                    if name in needs:
+                        assert f"{name}: is missing" in refused(found)
+                    else:
+                        assert not found.is_error, (name, empty, found.content)
+                least = kind.get("minimum", 1)
+                for number in (-1, 0) if kind.get("type") == "integer" else ():
+                    found = await client.call_tool(tool, others | {name: number})
+                    if number < least:
+                        assert f"{name}: must be greater than or equal to {least}" in refused(found)
+
+    anyio.run(asked)
 
 
 def test_a_large_state_is_read_in_parts(call):
@@ -171,6 +216,14 @@ def test_a_large_state_is_read_in_parts(call):
         ("find_groups", {"question": "a", "limit": "many"}, "limit: must be a whole number"),
         ("find_tables", {"question": "a", "k": 3}, "k: unknown key"),
         ("lineage", {"table": "lake/orders", "direction": "up"}, "'upstream', 'downstream'"),
+        (
+            "find_tables",
+            {"question": "a", "limit": -1},
+            "limit: must be greater than or equal to 1",
+        ),
+        ("find_groups", {"question": "a", "limit": 0}, "limit: must be greater than or equal"),
+        ("lineage", {"table": "lake/orders", "depth": 0}, "depth: must be greater than or"),
+        ("describe_table", {"table": "lake/orders", "offset": -1}, "offset: must be greater than"),
         ("drop_table", {"table": "lake/orders"}, "Unknown tool: drop_table"),
     ],
 )
