@@ -11,7 +11,8 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.routing import Route
@@ -109,6 +110,10 @@ class _Server(MCPServer):
                 raise
             wrong = "; ".join(map(str, readable(error.__cause__.errors())))
             raise ToolError(one_line(f"Wrong arguments of {name}: {wrong}", 500)) from None
+
+    async def get_prompt(self, *_: Any, **__: Any) -> Any:
+        """Refuse any prompt, whose absence the SDK would log as a crash."""
+        raise MCPError(INVALID_PARAMS, "there are no prompts here; list the tools")
 
 
 def _tool(call: Callable[..., Result], desk: "Workspace", asker_of: AskerOf) -> Tool:

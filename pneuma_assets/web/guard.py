@@ -143,13 +143,17 @@ class Guard:
 
     def _check_origin(self, request: Request, caller: Caller | None) -> None:
         """Refuse what another site's page has a browser do, unless it may and proves who asks."""
-        origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-        is_proven = caller is not None and not caller.is_ambient
-        if request.method in _READING or (is_proven and origin in self._origins):
-            return
-        own = request.headers.get("host")
-        is_other = origin is not None and origin.partition("://")[2] != own
-        if is_other or site not in (None, "same-origin", "none"):
+        headers = request.headers
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        is_other = origin is not None and origin.partition("://")[2] != headers.get("host")
+        is_other = is_other or site not in (None, "same-origin", "none")
+        is_ambient = caller is not None and caller.is_ambient
+        if request.method in _READING:  # which may ask a model; a person may follow a link to it
+            is_led = headers.get("sec-fetch-user") == "?1" or (caller and caller.session_id)
+            may = not is_ambient or (is_led and headers.get("sec-fetch-dest") == "document")
+        else:
+            may = caller is not None and not is_ambient and origin in self._origins
+        if is_other and not may:
             raise RefusedError(403, "other-site", "Another site asked for this; do it here.")
 
     async def _check_token(self, request: Request, caller: Caller, body: Receive) -> Receive:

@@ -153,3 +153,12 @@ def test_who_asks_has_to_be_known():
                 await client.read_resource("file:///etc/passwd")
 
     anyio.run(run)
+
+
+def test_a_prompt_that_is_unknown_is_no_crash(caplog):
+    async def work(client):
+        with caplog.at_level(logging.INFO), pytest.raises(MCPError, match="no prompts"):
+            await client.get_prompt("nope\nnope")
+
+    with_client(Desk(), work)
+    assert not [one for one in caplog.records if one.exc_info or one.levelno >= logging.WARNING]

@@ -152,6 +152,24 @@ def test_a_change_needs_the_token_of_its_page(client, store, headers, status):
     assert client.post("/logout", headers=given, follow_redirects=False).status_code == status
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Sec-Fetch-Site": "same-site", "Sec-Fetch-Dest": "image"}, 403),
+        ({"Sec-Fetch-Site": "same-site", "Sec-Fetch-Dest": "document"}, 200),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}, 200),  # from a provider
+        ({"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "empty"}, 200),
+    ],
+)
+def test_a_page_elsewhere_asks_nothing_by_a_login_but_leads_here(client, store, headers, status):
+    _, text = create_key(store, "ana")
+    logged_in(client, text)
+    assert client.get(SEARCH, headers=headers).status_code == status
+    client.cookies.clear()
+    mine = headers | {"Authorization": f"Bearer {text}"}
+    assert client.get(SEARCH, headers=mine).status_code == 200
+
+
 def test_a_form_has_so_many_fields_and_may_hold_the_token(client, store):
     _, text = create_key(store, "ana")
     logged_in(client, text)

@@ -26,3 +26,31 @@ def test_every_response_bears_the_headers(client, path):
 )
 def test_a_local_server_is_asked_by_its_own_name(client, host, status):
     assert client.get("/api/v1/search?q=rivers", headers={"Host": host}).status_code == status
+
+
+IMAGE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "image"}
+LINK = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document", "Sec-Fetch-User": "?1"}
+ELSEWHERE = {
+    "an image": (IMAGE, 403),
+    "of a neighbour": (IMAGE | {"Sec-Fetch-Site": "same-site"}, 403),
+    "a frame": (LINK | {"Sec-Fetch-Dest": "iframe"}, 403),
+    "a script's fetch": ({"Origin": "http://localhost:3000"}, 403),
+    "moved by a script": ({**LINK, "Sec-Fetch-User": "?0"}, 403),
+    "a link": (LINK, 200),
+    "its own page": ({"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "empty"}, 200),
+    "typed": ({"Sec-Fetch-Site": "none", "Sec-Fetch-Dest": "document"}, 200),
+    "no browser": ({}, 200),
+}
+
+
+@pytest.mark.parametrize("path", ["/answer?q=rivers", "/?q=rivers", "/api/v1/search?q=rivers"])
+@pytest.mark.parametrize(("headers", "status"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_a_page_elsewhere_has_a_local_server_answer_nothing(client, path, headers, status):
+    """A question that is asked by GET may ask a model that is paid for."""
+    assert client.get(path, headers=headers).status_code == status
+
+
+def test_what_needs_no_proof_may_be_shown_elsewhere(client):
+    for path in ("/healthz", "/static/icon.svg", "/login"):
+        found = client.get(path, headers=IMAGE, follow_redirects=False)
+        assert found.status_code in (200, 303)
