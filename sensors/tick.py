@@ -272,7 +272,7 @@ class Ticks:
     def _reasons(self, seen: WorkFound) -> list[str]:
         if seen.reasons or not seen.to_do.failed or seen.no_source:
             return seen.reasons
-        return [f"tables that failed are tried again: {seen.to_do.failed:,}"]
+        return [f"tables that failed or are incomplete are tried again: {seen.to_do.failed:,}"]
 
     def _broken(self, why: str) -> dg.SkipReason:
         now = self._clock()

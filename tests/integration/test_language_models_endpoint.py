@@ -95,7 +95,7 @@ def test_a_refused_prompt_has_its_problem_and_the_others_answers(serve):
 
 def test_an_answer_that_a_filter_took_is_no_answer(serve):
     def reply(body):
-        status, answer = completion("", [("Yes", -0.1)])
+        status, answer = completion("Yes", [("Yes", -0.1)])
         if "poison" in prompt_of(body):
             answer["choices"][0]["finish_reason"] = "content_filter"
         return status, answer
@@ -104,6 +104,33 @@ def test_an_answer_that_a_filter_took_is_no_answer(serve):
     assert model.yes_probability(["a", "poison"]) == [1.0, None]
     assert [answer.problem is None for answer in model.generate(["a"], 5)] == [True]
     assert [answer.problem is None for answer in model.generate(["poison"], 5)] == [False]
+
+
+@pytest.mark.parametrize("content", ["", "  ", None, ["no", "text"]])
+def test_an_empty_answer_is_no_verdict_and_no_description(serve, content):
+    def reply(body):
+        status, answer = completion("No" if "clear" in prompt_of(body) else "")
+        if "clear" not in prompt_of(body):
+            answer["choices"][0]["message"]["content"] = content
+        return status, answer
+
+    model = model_at(serve(reply))
+    assert model.yes_probability(["clear", "b"]) == [0.0, None]
+    said = {one.index: one.problem for one in model.generate(["clear", "b"], 5)}
+    assert said[0] is None
+    assert "sent an empty answer" in said[1]
+    with pytest.raises(ModelError, match="empty answer"):
+        model.yes_probability(["b"])
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"choices": [{"mess', b"<html>", b"", b"\xff", {"choices": [{}]}]
+)
+def test_a_broken_answer_is_one_of_a_model_that_is_away(serve, body):
+    model = model_at(serve(lambda _: (200, body)), retries=0)
+    for ask in (lambda: list(model.generate(["a"], 5)), lambda: model.yes_probability(["a"])):
+        with pytest.raises(ModelError, match="The endpoint"):
+            ask()
 
 
 def test_an_answer_that_the_server_cut_after_an_abbreviation_is_asked_for_again(serve):

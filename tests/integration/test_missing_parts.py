@@ -4,6 +4,7 @@ The faults are real ones: files that are cut off, overwritten or moved away, por
 listens, endpoints that fail.
 """
 
+import json
 import shutil
 import socket
 import sqlite3
@@ -24,8 +25,8 @@ from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.service.catalog_types import Facets
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.index_run import run_indexing
-from tests.support.doors import run
-from tests.support.recording_endpoint import serving
+from tests.support.doors import run, succeeds
+from tests.support.recording_endpoint import completion, serving
 
 pytestmark = pytest.mark.integration
 
@@ -212,6 +213,7 @@ def answer(workspace: Workspace):
 
 
 VALUES = {"send_values": True}
+CUT_OFF = b'{"choices": [{"mess'
 Fault = tuple[Callable[[Case], object], str, Sequence[Callable]]
 ENCODER: dict[str, Fault] = {
     "moved": (lambda c: c.away(c.root / "encoder"), "is no folder", [search, answer]),
@@ -224,6 +226,9 @@ JUDGE: dict[str, Fault] = {
     "dead port": (lambda c: dead(c, "judge", **VALUES), "does not answer", [search]),
     "failing": (lambda c: broken(c, "judge", **VALUES), "500", [ask]),
     "nonsense": (lambda c: broken(c, "judge", 200, ["no", "answer"], **VALUES), "", [search]),
+    "cut off": (lambda c: broken(c, "judge", 200, CUT_OFF, **VALUES), "does not answer", [search]),
+    "busy": (lambda c: broken(c, "judge", 429, **VALUES), "429", [search]),
+    "empty": (lambda c: broken(c, "judge", *completion(""), **VALUES), "empty answer", [search]),
     "no file": (lambda c: without_a_file(c, "judge"), "There is no model at", [groups]),
 }
 STATE: dict[str, Fault] = {
@@ -243,6 +248,9 @@ SOURCE: dict[str, Fault] = {
 MODEL: dict[str, Fault] = {
     "dead port": (lambda c: dead(c, "answers"), "does not answer", [answer]),
     "failing": (lambda c: broken(c, "answers"), "500", [answer]),
+    "cut off": (lambda c: broken(c, "answers", 200, CUT_OFF), "does not answer", [answer]),
+    "busy": (lambda c: broken(c, "answers", 429), "429", [answer]),
+    "empty": (lambda c: broken(c, "answers", *completion("")), "", [answer]),
     "no file": (lambda c: without_a_file(c, "answers"), "There is no model at", [answer]),
 }
 PARTS = {"encoder": ENCODER, "judge": JUDGE, "state": STATE, "source": SOURCE, "model": MODEL}
@@ -333,3 +341,23 @@ def test_the_command_line_says_it_beside_the_answer(case):
         for part in ("encoder", "state"):
             assert f"answered without the {part}" in done.stderr
             assert "answered without" not in done.stdout
+
+
+def test_tables_are_indexed_without_the_narrator_which_is_asked_by_the_next_index(case):
+    dead(case, "narration")
+    with open_workspace(config=case.write()) as workspace:
+        report = run_indexing(workspace.loaded)
+        assert (report.succeeded, report.indexed, report.narrated_columns) == (True, 3, 0)
+        told = {one.subject: one.cause for one in report.problems}
+        assert told.keys() == {*TABLES, FOUND}
+        assert all("does not answer" in cause for cause in told.values())
+        assert {one.problem for one in workspace.status().tables} == {*told.values()}
+        assert FOUND in search(workspace)[1]
+    with serving(lambda _: completion("How wide one is")) as endpoint:
+        case.settings["models"]["m"]["endpoint_url"] = endpoint.url
+        config = "--config", case.write()
+        done = json.loads(succeeds(*config, "index", "--json"))
+        assert done["narrated_columns"] == len(endpoint.requests) == 6
+        assert done["problems"] == []
+        assert json.loads(succeeds(*config, "index", "--json"))["indexed"] == 0
+    assert json.loads(succeeds(*config, "status", "--json"))["problems"] == []

@@ -10,7 +10,7 @@ from typing import Any
 from tests.support.small_server import answering, send
 
 Reply = Callable[[dict[str, Any]], tuple[int, object]]
-"""Makes of the body of a request a status and a body."""
+"""Makes of the body of a request a status and a body: bytes as they are, or what JSON holds."""
 
 
 class Endpoint:
@@ -45,7 +45,8 @@ def serving(reply: Reply) -> Iterator[Endpoint]:
         status, said = reply(json.loads(sent))
         with endpoint.lock:
             endpoint.busy -= 1
-        send(request, json.dumps(said).encode(), status, **{"Content-Type": "application/json"})
+        body = said if isinstance(said, bytes) else json.dumps(said).encode()
+        send(request, body, status, **{"Content-Type": "application/json"})
 
     with answering(answer) as url:
         endpoint.url = f"{url}/v1"

@@ -30,6 +30,7 @@ from pneuma_assets.core.describe.narrate import (
 )
 from pneuma_assets.core.describe.prompts import PROMPT_VERSIONS, SHOWN_ROWS, Ground
 from pneuma_assets.core.describe.texts import NarratedColumns, row_text
+from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.models.base import Encoder, LanguageModel
@@ -117,8 +118,9 @@ def describe_tables(
     """Describe the columns of every claimed table; the model is asked only what is new.
 
     Where a column has no description its name stands in (section 7.3.1 calls it SchemaConcat). One
-    that the model does not answer for is a problem of its table, and is asked again when that is
-    next read. Without an `encoder` for the round trip, whatever the model says is shown.
+    that the model does not answer for, be it away, is a problem of its table, which a later run
+    reads again to ask for it. Without an `encoder` for the round trip, whatever the model says is
+    shown.
     """
     items = [item for item in store.queue.take(run_id, Stage.SAMPLED) if item.table is not None]
     known: dict[str, Known] = {}
@@ -178,6 +180,7 @@ def _describe(
         )
         store.problems.record_of_tables("narrations", {i: problems[i] for i in done})
         store.queue.advance(run_id, Stage.NARRATED, done)
+        store.queue.complete_later(run_id, [i for i in done if problems[i] is not None])
     said = [one for some in shown.values() for one in some.values()]
     written = sum(one.provenance in WRITTEN for one in said)
     return SchemaNarrationsFigures(written=written, shown=len(said), refused=refused)
@@ -209,8 +212,8 @@ def _problem(table: Table, known: Known, causes: Mapping[int, str]) -> str | Non
     first = min(failed)
     return (
         f"{len(failed)} of {len(table.columns)} columns are not described (such as "
-        f"{table.columns[first].name!r}: {failed[first]}); their names stand in, and "
-        "'pneuma-assets index --rebuild' asks again"
+        f"{table.columns[first].name!r}: {failed[first]}); their names and values "
+        "stand in, and a later run asks again; 'pneuma-assets index' asks at once"
     )
 
 
@@ -287,7 +290,7 @@ def generate_descriptions(
 ) -> tuple[int, dict[Subject, dict[int, str]]]:
     """Ask a model for columns that nobody described (`known`) and of which it never said anything.
 
-    Tables that share a subject ask once. Raises `ModelError`; what it said before is saved.
+    Tables that share a subject ask once. What the model said before it failed is saved.
 
     Returns:
         How many columns it was asked for, and by subject and position why some have no answer.
@@ -306,9 +309,9 @@ def generate_descriptions(
                 asked.append((table, lacking))
     requests = _requests(store, config, asked)
     causes: dict[Subject, dict[int, str]] = {}
-    if requests:  # else the model is not even loaded
-        _ask(store, model, config, requests, subjects, causes)
-    return len(requests), causes
+    # Without a request the model is not even loaded.
+    asked_for = _ask(store, model, config, requests, subjects, causes) if requests else 0
+    return asked_for, causes
 
 
 def _undescribed(
@@ -346,12 +349,17 @@ def _ask(
     requests: Sequence[NarrationRequest],
     subjects: Mapping[str, Subject],
     causes: dict[Subject, dict[int, str]],
-) -> None:
-    """Save answers as they come; `causes` gains why others did not come."""
+) -> int:
+    """Save answers as they come; `causes` gains why others did not come.
+
+    Returns how many columns the model was asked for before it failed, all where it did not.
+    """
     key, answers = answer_key(model, config.prompt), list[tuple[Subject, int, str]]()
+    waiting = {(subjects[one.table_id], one.position) for one in requests}
     try:
         for said in narrate_columns(model, requests):
             subject = subjects[said.table_id]
+            waiting.discard((subject, said.position))
             if said.problem is not None:
                 causes.setdefault(subject, {})[said.position] = said.problem
                 continue
@@ -359,8 +367,13 @@ def _ask(
             if len(answers) >= SAVED_AT_ONCE:
                 store.narrations.save(key, answers)
                 answers.clear()
+    except ModelError as error:  # names and values describe columns meanwhile
+        logger.warning("The model describes no more columns: %s", error)
+        for subject, position in waiting:
+            causes.setdefault(subject, {})[position] = str(error)
     finally:
         store.narrations.save(key, answers)
+    return len(requests) - len(waiting)
 
 
 def prompt_context(table: Table, rows: Sequence[Row]) -> Ground:

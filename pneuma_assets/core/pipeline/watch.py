@@ -119,7 +119,7 @@ class WorkFound:
             parts.append(f"{just_now} just now and may rest")
         if self.to_do.failed or self.to_do.resting:
             failed = self.to_do.failed + self.to_do.resting
-            parts.append(f"{failed:,} that failed will be tried again")
+            parts.append(f"{failed:,} that failed or are incomplete will be tried again")
         parts.append(f"{_tables(self.figures.tables, 'listed', 'listed')} in {self.seconds:.1f} s")
         if self.figures.held:
             parts.append(f"{self.figures.held:,} absent ones are held")

@@ -116,7 +116,10 @@ def _is_complete(
     """Compare tables as a run does; tell whether the index has these, and what is known of them."""
     held = {i: blocks for i, blocks in index.list_tables().items() if blocks}
     if held != {one.table_id: one.block_count for one in records if one.block_count} or any(
-        one.state != TableState.INDEXED or one.claimed or one.held_since is not None
+        one.state != TableState.INDEXED
+        or one.claimed
+        or one.held_since is not None
+        or one.retry_at is not None
         for one in records
     ):
         return False

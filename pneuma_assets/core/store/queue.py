@@ -81,6 +81,8 @@ _STILL_TRUE = ("contexts", "narrations", ROWS, "values")
 """Stages whose problems do not keep a table from being indexed, and are not solved by that."""
 
 _FAILED = tables.c.state == "failed"
+_INCOMPLETE = and_(tables.c.state == "indexed", tables.c.retry_at.is_not(None))
+"""Matches searchable tables of which a part was left for a later run (`Queue.complete_later`)."""
 _FROM_START: Mapping[str, Any] = {
     "state": "pending",
     "attempts": 0,
@@ -144,7 +146,7 @@ class QueueCounts:
     waiting: int = 0
     """New and changed ones that no run holds."""
     failed: int = 0
-    """Failed ones that no run holds, and that are tried again."""
+    """Failed and incomplete ones that no run holds, and that are tried again."""
     gone: int = 0
     """Those that have left their source but not yet the index."""
     taken_back: int = 0
@@ -224,10 +226,11 @@ class Queue:
             update_rows(connection, table_ids, THERE, func.coalesce(~yet, true()), **_FROM_START)
 
     def retry(self, sources: Sequence[str]) -> None:
-        """Let failed tables of these sources be tried again: what hindered them may be cured."""
-        failed = and_(_FAILED, tables.c.source.in_(sources))
+        """Let failed and incomplete tables of these sources be tried again at once."""
+        chosen = and_(or_(_FAILED, _INCOMPLETE), tables.c.source.in_(sources))
+        now = {"attempts": 0, "retry_at": self._db.clock}
         with self._db.write() as connection:
-            connection.execute(update(tables).where(failed).values(attempts=0, retry_at=None))
+            connection.execute(update(tables).where(chosen).values(now))
 
     def waiting(self, sources: Sequence[str], quiet_s: float | None = None) -> int:
         """Return how many tables of these sources wait, can be read, and are claimed by no run."""
@@ -324,6 +327,8 @@ class Queue:
                     claimed_by=run_id,
                     claimed_version=tables.c.version,
                     attempts=tables.c.attempts + 1,
+                    state=case((_INCOMPLETE, "pending"), else_=tables.c.state),
+                    retry_at=case((begun, tables.c.retry_at)),
                     stage=case((begun, tables.c.stage), else_=literal(str(Stage.LISTED))),
                 )
             )
@@ -358,6 +363,12 @@ class Queue:
         """Move tables on that this run holds; last of all that a stage writes of them."""
         with self._db.write() as connection:
             update_rows(connection, table_ids, tables.c.claimed_by == run_id, stage=str(stage))
+
+    def complete_later(self, run_id: str, table_ids: Iterable[str]) -> None:
+        """Let tables that this run makes searchable be tried again, as if they had failed."""
+        with self._db.write() as connection:
+            mine = tables.c.claimed_by == run_id
+            update_rows(connection, table_ids, mine, retry_at=self._db.clock + _rest())
 
     def save_profiles(self, run_id: str, profiled: Iterable[Table]) -> None:
         """Save what was read of tables: columns, number of rows, comment."""
@@ -402,12 +413,7 @@ class Queue:
             if found is not None and (found.held_since is not None or found.state == "gone"):
                 update_rows(connection, [table_id], claimed_by=None)
                 return False
-            rests = case(
-                dict(enumerate(RETRY_AFTER_S, start=1)),
-                value=tables.c.attempts,
-                else_=RETRY_DAILY_S,
-            )
-            failed = {"state": "failed", "claimed_by": None, "retry_at": self._db.clock + rests}
+            failed = {"state": "failed", "claimed_by": None, "retry_at": self._db.clock + _rest()}
             update_rows(connection, [table_id], **failed)
             upsert(connection, problems, [row])
         return True
@@ -437,10 +443,9 @@ class Queue:
                 {table_id: rows[table_id] for table_id in sorted(mine)},
                 state=case((~THERE, "gone"), (_UNCHANGED, "indexed"), else_="pending"),
                 stage=str(Stage.INDEXED),
-                attempts=0,
+                attempts=case((tables.c.retry_at.is_(None), 0), else_=tables.c.attempts),
                 deaths=0,
                 claimed_by=None,
-                retry_at=None,
                 waits_since=case((_UNCHANGED, None), else_=tables.c.changed_at),
                 indexed_version=tables.c.claimed_version,
                 indexed_row_count=tables.c.row_count,
@@ -481,9 +486,18 @@ def _at_rest(now: ColumnElement[float], quiet_s: float | None) -> ColumnElement[
     )
 
 
+def _rest() -> ColumnElement[float]:
+    rests = dict(enumerate(RETRY_AFTER_S, start=1))
+    return case(rests, value=tables.c.attempts, else_=RETRY_DAILY_S)
+
+
 def _tried_again(
     now: ColumnElement[float], max_attempts: int, quiet_s: float | None
 ) -> ColumnElement[bool]:
-    """Match failed tables that have attempts left and, where they must, have rested."""
+    """Match failed tables that have attempts left and, where they must, have rested.
+
+    Incomplete ones always rest, as a run that a person starts is followed by others.
+    """
     rested = or_(tables.c.retry_at.is_(None), tables.c.retry_at <= now)
-    return and_(_FAILED, tables.c.attempts < max_attempts, true() if quiet_s is None else rested)
+    tried = and_(_FAILED, tables.c.attempts < max_attempts, true() if quiet_s is None else rested)
+    return or_(tried, and_(_INCOMPLETE, rested))

@@ -1,19 +1,23 @@
 """What describing the claimed tables asks a model, keeps, shows and costs, on the real store."""
 
-from collections.abc import Iterable
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 
 import pytest
 
 from pneuma_assets.core.config.models import NarrationConfig
+from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.pipeline.describe import (
     SchemaNarrationsFigures,
     answer_key,
     describe_tables,
 )
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.queue import Stage
+from pneuma_assets.core.store.queue import Finished, Stage
 from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef, TableTerms
 from tests.support.fake_model import FakeLanguageModel
+from tests.support.recording_endpoint import completion, serving
 from tests.support.word_encoder import WordEncoder
 
 GROUNDED = NarrationConfig.model_validate({"model": "m"})
@@ -186,3 +190,56 @@ def test_rows_that_were_not_gathered_are_shown_as_they_were_sampled(store):
     (prompt,) = model.prompts
     assert text in prompt
     assert "values such as" not in prompt
+
+
+@contextmanager
+def away(how: str) -> Iterator[str]:
+    """Yield the address of an endpoint that answers no request as it should."""
+    if how == "refused":
+        with closing(socket.create_server(("127.0.0.1", 0))) as port:
+            address = f"http://127.0.0.1:{port.getsockname()[1]}/v1"
+        yield address
+        return
+    status, body = {
+        "busy": (429, b"{}"),
+        "failing": (500, b"{}"),
+        "cut off": (200, b'{"choices": [{"mess'),
+        "no JSON": (200, b"<html>"),
+        "empty": completion(""),
+    }[how]
+    with serving(lambda _: (status, body)) as endpoint:
+        yield endpoint.url
+
+
+def finish(store: Store, *described: Table) -> None:
+    done = [Finished(one.table_id, one.schema_hash, 1) for one in described]
+    store.queue.finish(RUN, done)
+
+
+@pytest.mark.parametrize("how", ["refused", "busy", "failing", "cut off", "no JSON", "empty"])
+def test_indexing_goes_on_without_the_model_which_is_asked_again(store, how):
+    flowers, lake = table("flowers", "petal", "weight_kg"), ["lake"]
+    with away(how) as url:
+        gone = OpenAIModel("fake", url, api_key=None, key_variable="K", retries=0)
+        claim(store, [flowers])
+        done = describe_tables(store, RUN, gone, GROUNDED)
+    assert done.narrated == 0
+    assert [one.ref.table_id for one in store.queue.claimed(RUN, Stage.NARRATED)] == [
+        flowers.table_id
+    ]
+    assert "kilograms" in texts(store, flowers.table_id)["weight_kg"], "its name speaks meanwhile"
+    (problem,) = store.problems.all()
+    assert (problem.subject, problem.stage) == (flowers.table_id, "narrations")
+    assert url in problem.cause
+    finish(store, flowers)
+    assert store.problems.all() == [problem], "it is searchable, and yet to be described"
+    assert store.queue.counts(3, lake, 0.0).failed == 0, "not at once"
+    store.queue.retry(lake)  # a person asks for a run, or time passes
+    assert store.queue.counts(3, lake, 0.0).failed == 1
+    done, model = narrate(store, GROUNDED, [flowers])
+    assert len(model.prompts) == done.narrated == 2
+    assert set(texts(store, flowers.table_id)) == {"petal", "weight_kg"}
+    assert store.problems.all() == []
+    finish(store, flowers)
+    store.queue.retry(lake)
+    assert store.queue.counts(3, lake, 0.0).failed == 0

@@ -103,9 +103,9 @@ class OpenAIModel:
                 choice = ask(stop)
                 if wrongly_cut(choice.message.content or "", stop):
                     choice = ask(cautious(stop))
+                text = self._text(choice)
             except _RefusedError as error:
                 return Generation(0, "", str(error))
-            text = choice.message.content or ""
             kept = cut_at(text, stop)
             return Generation(0, kept, whole=choice.finish_reason != "length" or kept != text)
 
@@ -116,7 +116,7 @@ class OpenAIModel:
             else:
                 yield replace(given, index=index)
         if refused and len(refused) == len(prompts):
-            self._complete(_HARMLESS, max_tokens=1)
+            self._text(self._complete(_HARMLESS, max_tokens=2))
         yield from refused
 
     def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
@@ -127,7 +127,7 @@ class OpenAIModel:
         """
         answers = dict(in_parallel(self._judge, prompts, self._concurrency))
         if answers and all(answer is None for answer in answers.values()):
-            self._complete(_HARMLESS, max_tokens=1)
+            self._text(self._complete(_HARMLESS, max_tokens=2))
         return [answers[index] for index in range(len(prompts))]
 
     def converse(
@@ -179,13 +179,21 @@ class OpenAIModel:
                 if share is not None:
                     return share
         try:  # Two tokens, as some models begin an answer with a blank.
-            answer = said(self._complete(prompt, max_tokens=2).message.content or "")
+            answer = said(self._text(self._complete(prompt, max_tokens=2)))
         except _RefusedError as error:
             _log.warning("A candidate is not judged: %s", error)
             return None
         if refused:  # and it was not the prompt that the endpoint disliked
             self._shows_probabilities = False
         return answer
+
+    def _text(self, choice: "Choice") -> str:
+        """Return the text of an answer; none is no verdict, and nothing that describes a column."""
+        text = choice.message.content
+        if not isinstance(text, str) or not text.strip():
+            why = choice.finish_reason
+            raise _RefusedError(f"{self._where} sent an empty answer (finish_reason {why!r})")
+        return text
 
     def _complete(self, prompt: str, **options: Any) -> "Choice":
         """Ask one prompt."""
@@ -228,14 +236,15 @@ class OpenAIModel:
             raise ModelError(
                 f"{self._where} knows no model {self._model!r}, or the URL lacks its /v1"
             ) from None
-        except openai.OpenAIError as error:
+        except (openai.OpenAIError, ValueError) as error:  # its client lets broken JSON out
             if getattr(error, "status_code", None) in _REFUSALS:
                 raise _RefusedError(f"{self._where} refuses: {self._without_key(error)}") from None
             raise ModelError(
                 f"{self._where} does not answer ({self._without_key(error)}); check that it runs "
                 "and that endpoint_url is right"
             ) from None
-        if not getattr(completion, "choices", None):  # the client takes any JSON for one
+        choices = getattr(completion, "choices", None)  # the client takes any JSON for one
+        if not choices or getattr(choices[0], "message", None) is None:
             raise ModelError(f"{self._where} sent an answer without a choice; see its log")
         if completion.choices[0].finish_reason == "content_filter":
             raise _RefusedError(f"{self._where} refuses: its content filter took the answer")
