@@ -3,7 +3,8 @@
 import pytest
 
 from benchmarks.tests.support.fake_desk import FakeDesk, answered, rows_of
-from pneuma_assets.core.answers.results import CellAnswer, Outcome, Usage
+from pneuma_assets.core.answers.results import CellAnswer, Outcome
+from pneuma_assets.core.models.usage import Usage
 from pneuma_bench.discovery.measuring import (
     ask_all,
     cell_text,

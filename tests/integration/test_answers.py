@@ -33,7 +33,13 @@ from pneuma_assets.resources.build import build_resources
 from tests.support.deployment_files import deploy, folder_source
 from tests.support.postgresql_process import Server
 from tests.support.postgresql_server import new_database
-from tests.support.recording_endpoint import recording_endpoint
+from tests.support.recording_endpoint import (
+    Endpoint,
+    completion,
+    prompt_of,
+    recording_endpoint,
+    serving,
+)
 from tests.support.sql_database import VARIABLE, Database
 from tests.support.stages import run_stages
 from tests.support.word_encoder import WordEncoder
@@ -49,6 +55,13 @@ LAKE = {"author": AUTHORS, "paper": PAPERS, "writes": WRITES}
 Indexed = Callable[..., Path]
 LATEST = "what is the salary of the author Person C"
 WRITTEN = "SELECT p.title FROM paper p JOIN writes w USING (paper_id) JOIN author a USING (author_id) WHERE a.name = 'person c'"  # noqa: E501
+
+
+def counted(usage: dict[str, int], endpoint: Endpoint, tokens: tuple[int, int]) -> bool:
+    """Tell whether this is what an endpoint was asked, which tells these tokens of each answer."""
+    answered = len(endpoint.requests) - 1  # but the first, which it was too busy for
+    read, written = (answered * one for one in tokens)
+    return usage == {"calls": answered + 1, "read": read, "written": written}
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +170,27 @@ def test_rows_of_hidden_columns_are_neither_found_nor_shown_without_a_model(inde
     assert (by_salary.outcome, by_salary.named) == (Outcome.NO_ROWS, ())
 
 
+@pytest.mark.parametrize("sure", [True, False])
+def test_every_request_for_an_answer_is_counted_also_those_of_the_judge(indexed, sure):
+    busy = iter([True])
+
+    def reply(body: dict[str, Any]) -> tuple[int, object]:
+        if next(busy, False):
+            return 429, {}
+        no_table = not sure and "Answer only 'yes' or 'no'" in prompt_of(body)
+        status, said = completion("no" if no_table else "yes")
+        said["usage"] = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+        return status, said
+
+    with serving(reply) as endpoint:
+        model = at(endpoint.url, send_values=True)
+        with open_workspace(indexed(LAKE, answers=model, judge=model)) as workspace:
+            answer = workspace.answer("titles of papers that the author person c writes")
+    assert answer.outcome == (Outcome.NOT_WRITTEN if sure else Outcome.REFUSED)
+    assert any("Is the table relevant" in prompt_of(one) for one in endpoint.requests)
+    assert counted(asdict(answer.usage), endpoint, (100, 10))
+
+
 def test_a_model_joins_tables_and_what_it_misspells_is_corrected(indexed):
     def write(prompt: str) -> str:
         return "yes" if "Answer only 'yes' or 'no'" in prompt else f"```sql\n{WRITTEN};\n```"
@@ -183,7 +217,7 @@ def test_a_model_joins_tables_and_what_it_misspells_is_corrected(indexed):
         {"table": "lake/author", "column": "name", "said": "person c", "stored": "Person C"}
     ]
     assert one["made_by"] == "model m"
-    assert answer["usage"]["calls"] == 2
+    assert answer["usage"]["calls"] == len(endpoint.requests) > 2
     assert answer["usage"]["read"] > 100
     said = endpoint.said
     assert b"Person" not in said.replace(b"person c", b"")

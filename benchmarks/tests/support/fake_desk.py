@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pneuma_assets.core.answers.results import CellAnswer, Outcome, TableAnswer, Usage
+from pneuma_assets.core.answers.results import CellAnswer, Outcome, TableAnswer
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
+from pneuma_assets.core.models.usage import Usage
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.relations.rank_groups import GroupResult
 from pneuma_assets.core.search.results import ScoreParts, TableResult

@@ -1,19 +1,17 @@
-"""Statements that a language model writes, and what asking for them costs."""
+"""Statements that a language model writes."""
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from pneuma_assets.core.answers.prompts import about, again, judging, writing
 from pneuma_assets.core.answers.prune import Cluster
-from pneuma_assets.core.answers.results import Usage
 from pneuma_assets.core.errors import SqlFailedError
 from pneuma_assets.core.models.base import LanguageModel
-from pneuma_assets.core.search.judge import YES
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_ENDS = re.compile(r"</think>", re.IGNORECASE)
@@ -34,28 +32,6 @@ _STATEMENT = re.compile(
 _TURNS: WeakKeyDictionary[LanguageModel, threading.Lock] = WeakKeyDictionary()
 _GIVING = threading.Lock()
 
-CountTokens = Callable[[Sequence[str]], Sequence[int]]
-"""Returns how many tokens texts have, whatever the model's own are."""
-
-
-@dataclass(slots=True)
-class Counted:
-    """What a model was asked; one for each question."""
-
-    count: CountTokens
-    _asked: list[str] = field(default_factory=list)
-    _said: list[str] = field(default_factory=list)
-
-    def note(self, prompts: Sequence[str], answers: Sequence[str]) -> None:
-        """Remember what was asked and answered."""
-        self._asked += prompts
-        self._said += answers
-
-    def usage(self) -> Usage:
-        """Return what it amounts to."""
-        read, written = (sum(self.count(some)) for some in (self._asked, self._said))
-        return Usage(len(self._asked), read, written)
-
 
 @dataclass(frozen=True, slots=True)
 class ModelWriter:
@@ -67,14 +43,12 @@ class ModelWriter:
         model: It.
         max_new_tokens: Of a statement.
         values: Whether it may be shown cells of tables, and errors that may quote these.
-        counted: Where it is noted what was asked.
         told: Returns of why it refuses what may be told.
     """
 
     model: LanguageModel
     max_new_tokens: int
     values: bool
-    counted: Counted
     told: Callable[[str], str] = str
 
     @property
@@ -93,9 +67,7 @@ class ModelWriter:
         """
         prompt = self._about(question, asked) + judging(asked.first)
         with _turn(self.model):
-            found = next(iter(self.model.yes_probability([prompt])), None)
-        self.counted.note([prompt], ["yes" if (found or 0.0) >= YES else "no"])
-        return found
+            return next(iter(self.model.yes_probability([prompt])), None)
 
     def statement(self, question: str, asked: Cluster) -> str:
         """Return the statement that the model writes for a cluster's first set.
@@ -121,7 +93,6 @@ class ModelWriter:
             answer = next(iter(list(self.model.generate([prompt], self.max_new_tokens))), None)
         if answer is None:
             raise SqlFailedError("the model writes no statement: it gave no answer")
-        self.counted.note([prompt], [answer.text])
         if answer.problem is not None:
             raise SqlFailedError(f"the model writes no statement: {self.told(answer.problem)}")
         sql = statement_in(answer.text)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pneuma_assets.core.answers.statements import ReadTable
 from pneuma_assets.core.missing_parts import MissingPart
+from pneuma_assets.core.models.usage import Usage
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.tables import Problem, TableRef, TableTerms
 from pneuma_assets.core.terms.fields import cell_term
@@ -112,21 +113,6 @@ class NamedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What a model was asked for a question.
-
-    Attributes:
-        calls: Prompts.
-        read: Tokens of these, by the encoder's tokenizer, whatever the model's.
-        written: Tokens of its answers, likewise.
-    """
-
-    calls: int = 0
-    read: int = 0
-    written: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class CellAnswer:
     """The answer to a question in cells (Octopus, section 5).
 
@@ -140,7 +126,7 @@ class CellAnswer:
         nearest: Ids of the tables that come nearest, best first, also where none answers.
         reason: Why there are no answers, and what to do; empty where there are.
         problems: What kept a set of tables from answering: `subject` is the tables' ids.
-        usage: What a model was asked.
+        usage: What models were asked for it, the judge included.
         answerable: The probability that any table answers, as of `find`; None where not known.
         missing: What the answer had to do without.
     """
@@ -152,7 +138,7 @@ class CellAnswer:
     nearest: tuple[str, ...] = ()
     reason: str = ""
     problems: tuple[Problem, ...] = ()
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     answerable: float | None = None
     missing: tuple[MissingPart, ...] = ()
 

@@ -32,14 +32,10 @@ class Reply:
 
     Attributes:
         text: JSON of the form that was asked for, if the model keeps to it.
-        read: Tokens that it read, as the back end counts them; None where that does not tell.
-        written: Tokens that it wrote, likewise.
         whole: False where the limit on tokens cut the answer off.
     """
 
     text: str
-    read: int | None = None
-    written: int | None = None
     whole: bool = True
 
 

@@ -34,6 +34,7 @@ from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.models.base import Encoder, LanguageModel
+from pneuma_assets.core.models.usage import counting
 from pneuma_assets.core.pipeline.stage import Figures, isolate_failures, save_documents
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.store import Store
@@ -80,6 +81,12 @@ class SchemaNarrationsFigures(Figures):
     """Columns of which anything is said, whoever says it."""
     refused: int = 0
     """Texts of the model that are not shown, since they did not lead back to their column."""
+    requests: int = 0
+    """Requests to the model, repeated ones included."""
+    tokens_read: int = 0
+    """Tokens of these."""
+    tokens_written: int = 0
+    """Tokens of its answers."""
 
 
 def narration_key(model: LanguageModel, prompt: str) -> str:
@@ -129,12 +136,17 @@ def describe_tables(
     items = [item for item in items if item.ref.table_id in known]
     tables = [item.table for item in items if item.table is not None]
     narrated, causes = 0, dict[Subject, dict[int, str]]()
+    figures = SchemaNarrationsFigures()
     if model is not None:
         if config.notice is not None:
             logger.warning("%s", config.notice)
-        narrated, causes = generate_descriptions(store, tables, model, config, known)
+        with counting() as used:
+            narrated, causes = generate_descriptions(store, tables, model, config, known)
+        figures = SchemaNarrationsFigures(
+            requests=used.calls, tokens_read=used.read, tokens_written=used.written
+        )
     columns = sum(len(table.columns) for table in tables)
-    figures = SchemaNarrationsFigures(
+    figures += SchemaNarrationsFigures(
         tables=len(tables), columns=columns, narrated=narrated, kept=columns - narrated
     )
     for chunk in chunks(items, CHUNK):

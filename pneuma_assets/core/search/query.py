@@ -335,10 +335,6 @@ class QueryEngine:
         """How texts and questions become terms."""
         return self._analyzer
 
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens each text has, by the encoder's tokenizer."""
-        return [len(spans) for spans in self._encoder.token_spans(texts)] if texts else []
-
     def _answers(
         self,
         asked: Sequence[str],

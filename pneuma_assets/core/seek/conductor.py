@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from pneuma_assets.core.config.seek import SeekConfig
 from pneuma_assets.core.errors import ModelError, PneumaError
 from pneuma_assets.core.models.base import ConversingModel, Message, Reply
+from pneuma_assets.core.models.usage import Usage, counting
 from pneuma_assets.core.seek import actions
 from pneuma_assets.core.seek.conversation import (
     Conversation,
@@ -31,7 +32,6 @@ from pneuma_assets.core.seek.conversation import (
 from pneuma_assets.core.seek.materialize import probe
 from pneuma_assets.core.seek.operators.registry import describe
 from pneuma_assets.core.seek.prompts import (
-    CHARACTERS_PER_TOKEN,
     SHORT_BELOW,
     Shown,
     conducting,
@@ -123,12 +123,13 @@ class Conductor:
         """Return what happens next: an action with what came of it, or the end of the turn."""
         if over := self.over(conversation.spent):
             return [closing(_summary(conversation, f"{over} is used up; grant another to go on"))]
-        step = _Step(self, conversation)
-        try:
-            return step.events()
-        except ModelError as error:
-            told = f"The model does not answer ({error}). The state is kept"
-            return [closing(_summary(conversation, told), spent=asdict(step.spent))]
+        with counting() as used:
+            step = _Step(self, conversation, used)
+            try:
+                return step.events()
+            except ModelError as error:
+                told = f"The model does not answer ({error}). The state is kept"
+                return [closing(_summary(conversation, told), spent=asdict(step.spent))]
 
     def over(self, spent: Spent) -> str:
         """Return which budget is used up; empty where none is."""
@@ -150,15 +151,17 @@ class Conductor:
 class _Step:
     """One action of a turn, and what it costs."""
 
-    def __init__(self, conductor: Conductor, conversation: Conversation) -> None:
-        self._by, self._of = conductor, conversation
+    def __init__(self, conductor: Conductor, conversation: Conversation, used: Usage) -> None:
+        self._by, self._of, self._used = conductor, conversation, used
         self._began = time.monotonic()
-        self._asked = Spent()
 
     @property
     def spent(self) -> Spent:
         """What this step took so far."""
-        return self._asked + Spent(seconds=time.monotonic() - self._began)
+        used, config = self._used, self._by.config
+        cost = (used.read * config.read_price + used.written * config.written_price) / 1e6
+        took = time.monotonic() - self._began
+        return Spent(used.calls, used.read, used.written, took, cost)
 
     def events(self) -> list[NewEvent]:
         """Ask for an action, and return what comes of it; raises `ModelError`."""
@@ -199,16 +202,8 @@ class _Step:
         return tuple(one for one in names if possible.get(one, True))
 
     def _ask(self, prompt: Sequence[Message], schema: Mapping[str, Any]) -> Reply:
-        config = self._by.config
         with self._by.tools.guarded():
-            reply = self._by.model.converse(prompt, schema, config.reply_tokens)
-        length = sum(len(one["content"]) for one in prompt)
-        read = length // CHARACTERS_PER_TOKEN if reply.read is None else reply.read
-        estimated = len(reply.text) // CHARACTERS_PER_TOKEN
-        written = estimated if reply.written is None else reply.written
-        cost = (read * config.read_price + written * config.written_price) / 1e6
-        self._asked += Spent(1, read, written, 0.0, cost)
-        return reply
+            return self._by.model.converse(prompt, schema, self._by.config.reply_tokens)
 
     def _acted(
         self,

@@ -11,14 +11,13 @@ from typing import Any
 
 from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.models.base import Message
+from pneuma_assets.core.models.usage import CHARACTERS_PER_TOKEN
 from pneuma_assets.core.seek.conversation import Conversation, Kind, outcome_of
 from pneuma_assets.core.seek.results import Finding
 from pneuma_assets.core.seek.retrieve import alias
 from pneuma_assets.core.seek.state import State, TargetTable
 from pneuma_assets.core.seek.untrusted import outside
 
-CHARACTERS_PER_TOKEN = 3
-"""Of English and SQL a token has four and more; of names and numbers less."""
 _MOST_JOINS = 20
 SHORT_BELOW = 3_000
 """Tokens of a prompt below which the short form is used."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pneuma_assets.core.answers.answer import Found, Ways, by_model
 from pneuma_assets.core.answers.attempt import Attempts
 from pneuma_assets.core.answers.guard import only_table_of
-from pneuma_assets.core.answers.llm import Counted, ModelWriter
+from pneuma_assets.core.answers.llm import ModelWriter
 from pneuma_assets.core.answers.named_rows import named_rows
 from pneuma_assets.core.answers.prune import Tables, answer_sets, sets_to_ask, with_matches
 from pneuma_assets.core.answers.results import (
@@ -35,6 +35,7 @@ from pneuma_assets.core.errors import (
     TableReadError,
 )
 from pneuma_assets.core.missing_parts import Part
+from pneuma_assets.core.models.usage import counting
 from pneuma_assets.core.search.confidence import is_unlikely
 from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.service.check_parts import Missing
@@ -185,22 +186,23 @@ class Answering(Closing):
             raise QueryError(_NO_MODEL)
         judge = None if asked else False  # where no model is to be asked, none is
         missing = Missing(self._loaded, sees_all=where.readers is None)
-        searched = self._engine().ask(
-            lambda engine: _search(engine, question, most, judge, where, missing)
-        )
-        sure, least = searched.answerable, self._loaded.deployment.query.min_confidence
-        unlikely = is_unlikely(sure, least)  # the search says that no table answers (section 5)
-        doubt = f"No confident match ({sure:.2f}); " if unlikely else ""
-        reason = f"{doubt}ask in other words, or look at the nearest tables"
-        if not searched.groups:
-            reason = "no table matches; ask in other words, or loosen the filters"
-        elif not (unlikely and asked):
-            how = _Asked(most, model, asked, where, ways or Ways(), doubt)
-            found = self._read(question, searched, how, missing)
-            if found.named or not unlikely:
-                return replace(_with_search(found, searched), missing=missing.parts)
-        refused = CellAnswer(question, Outcome.REFUSED, reason=reason, missing=missing.parts)
-        return _with_search(refused, searched)
+        with counting() as used:
+            searched = self._engine().ask(
+                lambda engine: _search(engine, question, most, judge, where, missing)
+            )
+            sure, least = searched.answerable, self._loaded.deployment.query.min_confidence
+            unlikely = is_unlikely(sure, least)  # the search says that none answers (section 5)
+            doubt = f"No confident match ({sure:.2f}); " if unlikely else ""
+            reason = f"{doubt}ask in other words, or look at the nearest tables"
+            found = CellAnswer(question, Outcome.REFUSED, reason=reason)
+            if not searched.groups:
+                reason = "no table matches; ask in other words, or loosen the filters"
+                found = replace(found, reason=reason)
+            elif not (unlikely and asked):
+                how = _Asked(most, model, asked, where, ways or Ways(), doubt)
+                read = self._read(question, searched, how, missing)
+                found = read if read.named or not unlikely else found
+        return replace(_with_search(found, searched), missing=missing.parts, usage=used)
 
     def run(self, sql: str, table_ids: Sequence[str], where: "IndexFilter") -> TableAnswer:
         """Return the rows of a person's own statement; see `Workspace.run_sql`."""
@@ -267,20 +269,14 @@ class Answering(Closing):
         config, model = self._loaded.deployment.answers.model, self._model()
         if config is None or model is None:
             raise QueryError(_NO_MODEL)
-        counted = Counted(
-            _count_words
-            if missing.without(Part.ENCODER)
-            else lambda texts: self._engine().ask(lambda engine: engine.count_tokens(texts))
-        )
-        writer = ModelWriter(model, STATEMENT_TOKENS, config.shows_values, counted, missing.cause)
+        writer = ModelWriter(model, STATEMENT_TOKENS, config.shows_values, missing.cause)
         known = {
             table_id: with_matches(one, searched.matched.get(table_id, {}))
             for table_id, one in self.sources.tables(searched.evidence).items()
         }
         sets = answer_sets(tables, known)
         found = by_model(question, sets, writer, self._attempts(ways, missing), ways)
-        answer = _of(question, found, sets, searched.analyzer)
-        return replace(answer, usage=counted.usage())
+        return _of(question, found, sets, searched.analyzer)
 
     def _named(
         self,
@@ -336,11 +332,6 @@ def _telling(
         else tuple(one for one in tables if one in likely)
         for text, tables in held.items()
     }
-
-
-def _count_words(texts: Sequence[str]) -> list[int]:
-    """Return about how many tokens texts have, where no tokenizer can be asked."""
-    return [len(text.split()) for text in texts]
 
 
 def _search(

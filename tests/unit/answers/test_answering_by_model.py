@@ -9,9 +9,10 @@ import pytest
 
 from pneuma_assets.core.answers.answer import Ways, by_model
 from pneuma_assets.core.answers.attempt import Attempts
-from pneuma_assets.core.answers.llm import Counted, ModelWriter
+from pneuma_assets.core.answers.llm import ModelWriter
 from pneuma_assets.core.errors import SqlEmptyError, TableReadError
 from pneuma_assets.core.models.base import Generation
+from pneuma_assets.core.models.usage import counting, note
 from tests.support.answer_tables import answer_set, answer_table
 from tests.support.rows_in_duckdb import RowsInDuckDB
 
@@ -48,11 +49,13 @@ class Scripted:
     ) -> Iterator[Generation]:
         for number, prompt in enumerate(prompts):
             self.asked.append(prompt)
+            note(calls=1)
             answer = self.answers.pop(0)
             yield answer if isinstance(answer, Generation) else Generation(number, answer)
 
     def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
         self.judged += prompts
+        note(calls=len(prompts))
         return [self.sure for _ in prompts]
 
     def close(self) -> None:
@@ -60,10 +63,10 @@ class Scripted:
 
 
 def ask(model, sets, *, question="total of rome?", values=True, **ways):
-    counted = Counted(lambda texts: [len(text.split()) for text in texts])
-    writer = ModelWriter(model, 100, values, counted)
-    found = by_model(question, sets, writer, Attempts(RowsInDuckDB(), 5), Ways(**ways))
-    return found, counted.usage()
+    writer = ModelWriter(model, 100, values)
+    with counting() as usage:
+        found = by_model(question, sets, writer, Attempts(RowsInDuckDB(), 5), Ways(**ways))
+    return found, usage
 
 
 def test_one_statement_answers_all_tables_of_the_same_columns():
@@ -74,7 +77,6 @@ def test_one_statement_answers_all_tables_of_the_same_columns():
         (("wh/lake/sales_2021",), ((2,),)),
     ]
     assert usage.calls == 2
-    assert usage.written == len(TOTAL.split()) + 1
     assert all(one.corrections[0].stored == "Rome" for one in found.answers)
     assert found.answers[1].sql == (
         'SELECT "sales_2021"."total" FROM "sales_2021" WHERE "sales_2021"."shop" = \'Rome\''
@@ -152,16 +154,16 @@ def test_a_model_that_gives_no_answer_at_all_is_asked_once_more():
         def yes_probability(self, prompts):
             return []
 
-    found, usage = ask(Silent(), [PEOPLE])
+    found, _ = ask(Silent(), [PEOPLE])
     assert [one.cause for one in found.problems] == [
         "the model writes no statement: it gave no answer"
     ] * 2
-    assert (found.judged_out, usage.calls) == (False, 1)
+    assert not found.judged_out
 
 
 def test_why_a_model_refuses_is_told_as_far_as_it_may_be():
     refused = Scripted(Generation(0, "", "the endpoint http://judge.internal refuses"))
-    writer = ModelWriter(refused, 100, True, Counted(lambda _: [0]), lambda _: "it is away")
+    writer = ModelWriter(refused, 100, True, lambda _: "it is away")
     found = by_model("total?", [PEOPLE], writer, Attempts(RowsInDuckDB(), 5), Ways(repaired=False))
     assert [one.cause for one in found.problems] == ["the model writes no statement: it is away"]
 
@@ -237,9 +239,7 @@ def test_a_table_that_cannot_be_read_leaves_those_like_it():
                 raise TableReadError("it is gone")
             return super().run(statement, tables)
 
-    counted = Counted(lambda texts: [0 for _ in texts])
-    model = Scripted("SELECT sum(total) FROM sales_2019")
-    writer = ModelWriter(model, 100, True, counted)
+    writer = writer_of("SELECT sum(total) FROM sales_2019")
     found = by_model("total?", SALES, writer, Attempts(Torn(), 5), Ways())
     assert [one.rows for one in found.answers] == [((8,),), ((2,),)]
     assert found.problems[0].cause == "it is gone"
@@ -271,4 +271,4 @@ def test_a_stored_0_is_an_answer_and_no_count():
 
 
 def writer_of(*answers):
-    return ModelWriter(Scripted(*answers), 100, True, Counted(lambda texts: [0 for _ in texts]))
+    return ModelWriter(Scripted(*answers), 100, True)

@@ -63,7 +63,11 @@ def test_each_number_is_added(one, two):
             "tables, rows, kept, same, changed little, changed much, other columns, "
             "values, without values, milliseconds for values",
         ),
-        (SchemaNarrationsFigures(), "tables, columns, narrated, kept, written, shown, refused"),
+        (
+            SchemaNarrationsFigures(),
+            "tables, columns, narrated, kept, written, shown, refused, requests, tokens read, "
+            "tokens written",
+        ),
         (EmbeddingBlocksFigures(), "tables, blocks, embedded, reused, characters"),
         (
             SearchIndexFigures(blocks={"schema": 0, "rows": 0}),

@@ -243,3 +243,20 @@ def test_indexing_goes_on_without_the_model_which_is_asked_again(store, how):
     finish(store, flowers)
     store.queue.retry(lake)
     assert store.queue.counts(3, lake, 0.0).failed == 0
+
+
+def test_every_request_and_token_is_counted(store):
+    busy = iter([True])
+
+    def reply(_: object) -> tuple[int, object]:
+        if next(busy, False):
+            return 429, {}
+        status, said = completion("How long one is")
+        return status, said | {"usage": {"prompt_tokens": 70, "completion_tokens": 5}}
+
+    with serving(reply) as endpoint:
+        model = OpenAIModel("m", endpoint.url, api_key=None, key_variable="K", retries=2)
+        claim(store, [table("flowers", "petal", "sepal", "stem")])
+        done = describe_tables(store, RUN, model, GROUNDED)
+        assert (done.narrated, done.requests) == (3, len(endpoint.requests)) == (3, 4)
+    assert (done.tokens_read, done.tokens_written) == (210, 15)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.answers.results import AnswerColumn
+from pneuma_assets.core.models.usage import CHARACTERS_PER_TOKEN
 from pneuma_assets.core.seek.conversation import Conversation, Kind, state_event
 from pneuma_assets.core.seek.prompts import (
-    CHARACTERS_PER_TOKEN,
     WHERE_DATA_BEGINS,
     Shown,
     conducting,

@@ -6,6 +6,7 @@ What a model says after its first sentence costs time and adds noise.
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextvars import copy_context
 from typing import TypeVar
 
 from pneuma_assets.core.text.sentences import ends_sentence
@@ -93,7 +94,10 @@ def in_parallel(
     """Yield (position, result) as they finish; a failure or stopping early cancels the rest."""
     pool = ThreadPoolExecutor(threads, thread_name_prefix="prompts")
     try:
-        asked = {pool.submit(work, prompt): index for index, prompt in enumerate(prompts)}
+        asked = {
+            pool.submit(copy_context().run, work, prompt): index
+            for index, prompt in enumerate(prompts)
+        }
         for future in as_completed(asked):
             yield asked[future], future.result()
     finally:

@@ -16,6 +16,7 @@ from pneuma_assets.core.models.language.answers import (
     wrongly_cut,
     yes_share,
 )
+from pneuma_assets.core.models.usage import note, tokens
 from pneuma_assets.core.progress import working
 
 _STREAMS = 4
@@ -94,24 +95,12 @@ class LlamaCppModel:
         Raises:
             ModelError: The conversation is longer than the window, or the model fails.
         """
-        reply = self._server.handle_chat_completions(
-            {
-                "messages": list(messages),
-                "temperature": 0.0,
-                "cache_prompt": True,
-                "max_tokens": max_new_tokens,
-                "response_format": {"type": "json_schema", "json_schema": {"schema": schema}},
-            }
-        )
+        form = {"type": "json_schema", "json_schema": {"schema": schema}}
+        reply = _sent(self._server, messages, max_tokens=max_new_tokens, response_format=form)
         if (error := reply.get("error")) is not None:
             raise ModelError(f"llama.cpp cannot answer: {error.get('message', error)}")
-        choice, usage = reply["choices"][0], reply.get("usage") or {}
-        return Reply(
-            choice["message"]["content"] or "",
-            usage.get("prompt_tokens"),
-            usage.get("completion_tokens"),
-            choice["finish_reason"] != "length",
-        )
+        choice = reply["choices"][0]
+        return Reply(choice["message"]["content"] or "", choice["finish_reason"] != "length")
 
     def close(self) -> None:
         """Free the memory that the model holds; the object is not used afterwards."""
@@ -153,13 +142,20 @@ def _generation(index: int, choice: dict[str, Any], stop: Sequence[str]) -> Gene
     return Generation(index, kept, whole=choice["finish_reason"] != "length" or kept != text)
 
 
+def _sent(server: Any, messages: Sequence[Message], **options: Any) -> dict[str, Any]:
+    """Ask greedily, and count it."""
+    asked = {"messages": list(messages), "temperature": 0.0, "cache_prompt": True, **options}
+    reply: dict[str, Any] = server.handle_chat_completions(asked)
+    usage, text = reply.get("usage") or {}, "".join(one["content"] for one in messages)
+    note(1, tokens(usage.get("prompt_tokens"), text), tokens(usage.get("completion_tokens"), ""))
+    return reply
+
+
 def _answer(server: Any, prompt: str, options: dict[str, Any]) -> dict[str, Any]:
     """Ask for one greedy answer; a prompt that exceeds the window loses its middle."""
     while True:
         messages = [{"role": "user", "content": prompt}]
-        reply = server.handle_chat_completions(
-            {"messages": messages, "temperature": 0.0, "cache_prompt": True, **options}
-        )
+        reply = _sent(server, messages, **options)
         error = reply.get("error")
         if error is None:
             choice: dict[str, Any] = reply["choices"][0]

@@ -17,6 +17,7 @@ from pneuma_assets.core.models.language.answers import (
     wrongly_cut,
     yes_share,
 )
+from pneuma_assets.core.models.usage import note, tokens
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -148,15 +149,11 @@ class OpenAIModel:
                 refused = error
                 continue
             self._forms = self._forms[skipped:]
-            choice, usage = said.choices[0], said.usage
+            choice = said.choices[0]
             calls = choice.message.tool_calls or ()
             called = next((one.function.arguments for one in calls if one.type == "function"), None)
-            return Reply(
-                called if called is not None else choice.message.content or "",
-                None if usage is None else usage.prompt_tokens,
-                None if usage is None else usage.completion_tokens,
-                choice.finish_reason != "length",
-            )
+            text = called if called is not None else choice.message.content or ""
+            return Reply(text, choice.finish_reason != "length")
         raise refused
 
     def close(self) -> None:
@@ -246,6 +243,8 @@ class OpenAIModel:
         choices = getattr(completion, "choices", None)  # the client takes any JSON for one
         if not choices or getattr(choices[0], "message", None) is None:
             raise ModelError(f"{self._where} sent an answer without a choice; see its log")
+        asked = "".join(one["content"] for one in messages)
+        _note_tokens(completion.usage, asked, str(choices[0].message.content or ""))
         if completion.choices[0].finish_reason == "content_filter":
             raise _RefusedError(f"{self._where} refuses: its content filter took the answer")
         return completion
@@ -253,13 +252,14 @@ class OpenAIModel:
     @cached_property
     def _client(self) -> "OpenAI":
         with extra_for("a language model behind an endpoint", ModelError):
-            from openai import OpenAI
+            from openai import DefaultHttpxClient, OpenAI
 
         return OpenAI(
             api_key=self._api_key or "none",
             base_url=self._endpoint_url,
             timeout=self._timeout_seconds,
             max_retries=self._retries,
+            http_client=DefaultHttpxClient(event_hooks={"request": [lambda _: note(calls=1)]}),
         )
 
     @property
@@ -292,6 +292,11 @@ _Form = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 class _RefusedError(ModelError):
     """The endpoint found the request itself wrong, be it the prompt or an option."""
+
+
+def _note_tokens(usage: object, asked: str, text: str) -> None:
+    read = tokens(getattr(usage, "prompt_tokens", None), asked)
+    note(read=read, written=tokens(getattr(usage, "completion_tokens", None), text))
 
 
 def _first_token_share(choice: "Choice") -> float | None:

@@ -13,6 +13,7 @@ from pneuma_assets.core.models.base import Generation, with_size
 from pneuma_assets.core.models.batching import BatchSizer, release_memory, run_batches
 from pneuma_assets.core.models.language.answers import NO_WORDS, YES_WORDS, cut_at, stop_test
 from pneuma_assets.core.models.language.transformers.prefixes import group_by_prefix
+from pneuma_assets.core.models.usage import note
 from pneuma_assets.core.progress import working
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class TransformersModel:
             loaded.model, loaded.end_tokens, loaded.pad_token, stop_test(stop, text)
         )
         tokens = loaded.tokenise(prompts, reserve=max_new_tokens)
+        note(len(tokens), sum(map(len, tokens)))
         sizes = [len(ids) + max_new_tokens for ids in tokens]
 
         def run(batch: list[int]) -> Iterator[tuple[int, list[int]]]:
@@ -111,6 +113,7 @@ class TransformersModel:
             unfit=lambda index, error: unfit.append(Generation(index, "", str(error))),
         )
         for index, written in batches:
+            note(written=len(written))
             answer = text(written)
             kept = cut_at(answer, stop)
             yield Generation(index, kept, whole=len(written) < max_new_tokens or kept != answer)
@@ -128,6 +131,7 @@ class TransformersModel:
         yes = sorted(loaded.first_tokens(YES_WORDS) - loaded.first_tokens(NO_WORDS))
         no = sorted(loaded.first_tokens(NO_WORDS) - loaded.first_tokens(YES_WORDS))
         tokens = loaded.tokenise(prompts, reserve=1)
+        note(len(tokens), sum(map(len, tokens)), len(tokens))
 
         def run(batch: list[int]) -> Iterator[tuple[int, float]]:
             ids, mask = left_padded(
