@@ -8,8 +8,10 @@ from unittest.mock import patch
 
 import pytest
 
+from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import UNREAD, unread_of
 from pneuma_assets.core.sources.files import delimited, unread_lines
+from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from tests.support.lake_tables import only_table
 
@@ -47,7 +49,14 @@ CASES: dict[str, tuple[str, bytes, int, str]] = {
     ),
     "behind cells of two lines": (
         "a.csv", csv([row.replace(", ", ",\n") for row in QUOTED], {20: '20,"x, 20\n'}), 40,
-        "2 lines; 42",
+        "at least 2 lines; 42",
+    ),
+    "two quotes that look like a cell's": (
+        "a.csv", csv(PLAIN, {9: '9,"name 9,18\n', 30: '30,name 30",60\n'}), 19, "22 lines; 11",
+    ),
+    "two of them beside a long row": (
+        "a.csv", csv(PLAIN, {4: "4,a,8,x,y\n", 9: '9,"name 9,18\n', 30: '30,name 30",60\n'}), 19,
+        "22 lines; 11",
     ),
     "with tabs": ("a.tsv", UNCLOSED.replace(b",", b"\t"), 39, "2 lines; 22"),
     "with CRLF": ("a.csv", UNCLOSED.replace(b"\n", b"\r\n"), 39, "2 lines; 22"),
@@ -91,6 +100,7 @@ def test_lines_that_are_no_rows_are_counted(lake: FileSource, folder: Path, case
         ("a.csv", csv(QUOTED, {3: "3\n", 5: '5,"a, 5",1,2,3\n'})),
         ("a.csv", csv(QUOTED, {3: '3,"he said "hi" to, me",1\n'})),
         ("a.csv", csv(PLAIN, {3: '3,5" pipe,1\n', 6: "6\n"})),
+        ("a.csv", csv([f'{i},"a, {i}\nb\nc, d\n",1\n' for i in range(ROWS)])),
         ("a.csv", csv(PLAIN, head="".join(f"# line {i}, of a comment\n" for i in range(30)))),
         ("a.csv", csv(PLAIN, head="".join(f"line {i} of a text\n" for i in range(30)) + "a,b,c\n")),
         ("a.csv", csv(["\n" if i % 3 else f"{i}\n" for i in range(ROWS)], head="a\n")),
@@ -108,6 +118,58 @@ def test_the_file_of_a_folder_is_named(lake, folder):
         (folder / f"t/day={day}/rows.csv").write_bytes(data)
     note = unread_of(lake.profile(only_table(lake)).notes)
     assert note == f"4 lines {UNREAD}; the first is line 22 of rows.csv (file 3)"
+
+
+ROWS_OF = {
+    "no quotes": [f"{i},name {i},b{i % 7},{i * 2}\n" for i in range(ROWS)],
+    "quoted names": [f'{i},"name, {i}",b{i % 7},{i * 2}\n' for i in range(ROWS)],
+    "some quoted names": [
+        f'{i},"name 5"", {i}",b{i % 7},{i * 2}\n' if i % 10 == 3 else f"{i},name {i},b{i % 7},1\n"
+        for i in range(ROWS)
+    ],
+    "all cells quoted": [f'"{i}","name, {i}","b{i % 7}","{i * 2}"\n' for i in range(ROWS)],
+}
+
+
+@pytest.mark.parametrize("kind", ROWS_OF)
+@pytest.mark.parametrize("line", [0, 21], ids=["header", "row"])
+def test_a_stray_quote_takes_no_row_without_a_word(tmp_path: Path, kind: str, line: int):
+    head = "id,name,brand,size\n"
+    if kind == "all cells quoted":
+        head = '"id","name","brand","size"\n'
+    lines = [head, *ROWS_OF[kind]]
+    for at in range(len(lines[line])):
+        damaged = [*lines[:line], f'{lines[line][:at]}"{lines[line][at:]}', *lines[line + 1 :]]
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        (folder / "a.csv").write_text("".join(damaged))
+        source = FileSource("s", FolderStorage(folder))
+        table = source.profile(only_table(source))
+        source.close()
+        names = [column.name.strip('"') for column in table.columns]
+        note = unread_of(table.notes)
+        counted = int(note.removeprefix("at least ").partition(" ")[0]) if note else 0
+        assert table.row_count > ROWS - 6
+        assert table.row_count <= ROWS <= table.row_count + counted, (at, table)
+        if kind != "some quoted names":
+            assert line == 0 or names[:4] == ["id", "name", "brand", "size"]
+
+
+@pytest.mark.parametrize("damaged", ['20,""name, 20",1\n', '"20,name 20,1\n'])
+def test_a_damaged_row_leaves_the_doubled_quotes_of_others_alone(lake, folder, damaged):
+    comma = "," if damaged.count('"') > 1 else ""
+    rows = [f'{i},"name{comma} 5"" {i}",{i * 2}\n' for i in range(ROWS)]
+    (folder / "a.csv").write_bytes(csv(rows, {20: damaged}))
+    read = [[*row.values()] for batch in lake.scan(only_table(lake)) for row in batch.to_pylist()]
+    assert [row[:3] for i, row in enumerate(read) if i != 20] == [
+        [str(i), f'name{comma} 5" {i}', str(i * 2)] for i in range(ROWS) if i != 20
+    ]
+
+
+def test_a_header_that_takes_all_rows_is_a_problem(lake, folder):
+    (folder / "a.csv").write_text('b1,"c",""c"\nb1,"d,e",a\n')
+    with pytest.raises(TableReadError, match="a quote that is not closed takes all rows"):
+        lake.profile(only_table(lake))
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from pneuma_assets.core.sources.files.text_layout import (
 from pneuma_assets.core.sources.files.unread_lines import (
     TITLE_LINES,
     Signs,
-    has_odd_quotes,
+    has_long_cells,
     unread_csv,
 )
 from pneuma_assets.core.text.encoding import HEAD_BYTES
@@ -94,6 +94,19 @@ def _with_points(sql: str, width: int, positions: Sequence[int]) -> str:
     return f"(SELECT {', '.join(cells)} FROM {Relation(sql).aliased(width)})"
 
 
+def _unescaped(sql: str, width: int, *, quoted: bool) -> str:
+    """Return how to read a file whose quotes in cells are doubled, which DuckDB did not notice.
+
+    Unless DuckDB removes the quotes around cells (`quoted`), it is done here for whole ones.
+    """
+    cell = "replace({0}, '\"\"', '\"')"
+    if not quoted:
+        whole = """regexp_full_match({0}, '"([^"]|"")*"')"""
+        cell = f"CASE WHEN {whole} THEN {cell.format('{0}[2:-2]')} ELSE {{0}} END"
+    cells = ", ".join(cell.format(f"c{at}") for at in range(width))
+    return f"(SELECT {cells} FROM {Relation(sql).aliased(width)})"
+
+
 _NULLS = ", ".join(map(literal, NULLS))
 
 _BUFFERS: Options = {
@@ -112,6 +125,7 @@ _SEP_LINE = re.compile(rb"sep=([;,|\t])\r?\n", re.IGNORECASE)
 _WIDER = re.compile(r"Expected Number of Columns: \d+ Found: (\d+)")
 _WIDENINGS = 8
 _NOTHING = "(empty)"
+_SWALLOWED = "a quote that is not closed takes all rows into the header"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +145,13 @@ class Dialect:
     def passes_over(self, file: TextFile, row_count: int) -> bool:
         """Tell whether lines that DuckDB skips look like rows, and no better ones follow."""
         skipped = int(self.signs["skip"])
-        if skipped == 0 or (self.has_header and row_count > skipped):
+        lines = file.head.splitlines()[: skipped + 1]
+        # Without quotes, cells that hold delimiters make rows wider than their header.
+        unquoted = self.signs["quote"] == "''" and any(b'"' in line for line in lines)
+        if skipped == 0 or (self.has_header and row_count > skipped and not unquoted):
             return False
-        lines = file.head.splitlines()[:skipped]
-        return any(self.signs["delim"].strip("'").encode() in line for line in lines)
+        delimiter = self.signs["delim"].strip("'").encode()
+        return not row_count or any(delimiter in line for line in lines[:skipped])
 
 
 def find_layout(file: TextFile, *, tabs: bool) -> Layout:
@@ -162,7 +179,9 @@ def find_layout(file: TextFile, *, tabs: bool) -> Layout:
                 skips = options == _STRICT and "skip" not in announced
                 if skips and dialect.passes_over(file, layout.row_count):
                     break  # the beginning of ragged rows was taken for a preamble
-                return layout
+                if layout.row_count or not layout.unread.lines:
+                    return layout
+                failure = duckdb.InvalidInputException(_SWALLOWED)
         except duckdb.Error as error:
             file.judge(error)
             failure = error
@@ -273,6 +292,8 @@ def _read_as(
         "columns": f"{{{names}}}",
     }
     sql = f"read_csv(?, {written(every)})"
+    if every["escape"] == "''" and b'"' in file.head:
+        sql = _unescaped(sql, len(columns), quoted=every["quote"] != "''")
     checks = [_misfits(i, kind, dialect.formats) for i, (_, kind) in enumerate(columns)]
     row_count, misfits = file.read(sql, len(columns), checks)
     if row_count > SAMPLED_ROWS and any(misfits):
@@ -286,20 +307,19 @@ def _read_as(
             (name, "DOUBLE" if i in numbers else kind) for i, (name, kind) in enumerate(columns)
         ]
     lossy, unaligned = "ignore_errors" in options, "null_padding" in options
-    unread = _unread(file, every, len(columns))
+    unread = _unread(file, every, len(columns), row_count)
     return Layout(sql, tuple(readable_columns(columns)), row_count, lossy, unread, unaligned)
 
 
-def _unread(file: TextFile, options: Options, width: int) -> Unread:
-    """Count what a reading loses: beyond long titles, only one that is not strict loses any.
-
-    One that is but for padding only loses what stands behind a quote that is never closed.
-    """
+def _unread(file: TextFile, options: Options, width: int, row_count: int) -> Unread:
+    """Count what a reading loses: a strict one rows in the header or in a cell, and long titles."""
     signs, most = Signs.of(options), width if "strict_mode" in options else None
-    broken = most is not None or ("null_padding" in options and has_odd_quotes(file, signs))
+    rows = row_count + (options["header"] == "true")
+    broken = "null_padding" in options or not row_count
+    broken = broken or has_long_cells(file, signs.skipped + rows)
     if not broken and signs.skipped <= TITLE_LINES:
         return Unread()
-    return unread_csv(file, signs, most, broken=broken)
+    return unread_csv(file, signs, most, rows, broken=broken)
 
 
 def _misfits(position: int, kind: str, formats: Options) -> str:

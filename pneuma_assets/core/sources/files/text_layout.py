@@ -23,10 +23,14 @@ LINE_BYTES = 1 << 24
 
 
 class Unread(NamedTuple):
-    """How many lines of a file are not read, or not whole, and the number of the first, from 1."""
+    """How many lines of a file are not read, or not whole, and the number of the first, from 1.
+
+    `first` is 0 where it is not known; `at_least` says that there may be more lines.
+    """
 
     lines: int = 0
     first: int = 0
+    at_least: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,8 +120,10 @@ class TextTable:
         notes = [LOSSY] if lossy else []
         if unread:
             lines = sum(layout.unread.lines for layout in unread)
-            first = f"the first is line {unread[0].unread.first:,}{unread[0].called}"
-            notes.append(f"{lines:,} {'lines' if lines > 1 else 'line'} {UNREAD}; {first}")
+            bound = "at least " if any(layout.unread.at_least for layout in unread) else ""
+            first, called = unread[0].unread.first, unread[0].called
+            place = f"; the first is line {first:,}{called}" if first else called
+            notes.append(f"{bound}{lines:,} {'lines' if lines > 1 else 'line'} {UNREAD}{place}")
         return (*notes, *([UNALIGNED] if unaligned else []))
 
     @cached_property

@@ -1,11 +1,12 @@
 """Which lines of a text file its rows lack, where DuckDB reads the file and does not tell.
 
 An unclosed quote takes the lines after it into its cell, be it to the end of the file; a cut line
-of JSON becomes a row without values. Files that could be read strictly are not looked at.
+of JSON becomes a row without values. Of files that could be read strictly only those are looked at
+whose header or cells may hold rows.
 """
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from io import TextIOWrapper
 from itertools import islice
@@ -24,6 +25,8 @@ from pneuma_assets.core.text.encoding import unpacked
 
 TITLE_LINES = 20
 """So many lines that DuckDB passes over, above the header, are titles; more may be rows."""
+_ALIKE = 3
+"""So many lines in one record, most of which have as many cells as the header, are rows."""
 _CUT = "unexpected end of data"
 
 
@@ -44,19 +47,21 @@ class Signs(NamedTuple):
         return cls(delimiter, quote, escape, comment, int(options["skip"]))
 
 
-def has_odd_quotes(file: TextFile, signs: Signs) -> bool:
-    """Tell whether a quote may be open where the file ends."""
-    if not signs.quote:
-        return False
+def has_long_cells(file: TextFile, rows: int) -> bool:
+    """Tell whether there are so many more lines than `rows` that a cell may hold some of them."""
     with Path(file.name).open("rb") as packed:
         chunks = iter(partial(unpacked(packed).read, 1 << 20), b"")
-        return sum(chunk.count(signs.quote.encode()) for chunk in chunks) % 2 == 1
+        return sum(chunk.count(b"\n") for chunk in chunks) >= rows + _ALIKE - 1
 
 
-def unread_csv(file: TextFile, signs: Signs, width: int | None, *, broken: bool) -> Unread:
+def unread_csv(
+    file: TextFile, signs: Signs, width: int | None, rows: int, *, broken: bool
+) -> Unread:
     """Count the lines above the header that may be rows and, where the file is `broken`, others.
 
-    These are lines that are no rows of their own, or have more than `width` cells.
+    These are lines that are no rows of their own, or have more than `width` cells. They are a lower
+    bound where a strict reader finds even more records than `rows`, which DuckDB reads with the
+    header, or takes several lines for one row, since stray quotes can look like those of a cell.
 
     A quote that is not doubled inside quotes is no matter where its row ends with its line.
     """
@@ -65,14 +70,21 @@ def unread_csv(file: TextFile, signs: Signs, width: int | None, *, broken: bool)
         with Path(file.name).open("rb") as packed:
             lines = _lines(packed, signs, width or 0)
             passed = enumerate(islice(lines, signs.skipped), 1)
-            rows = [
+            above = [
                 at for at, line in passed if line[:1] != "#" and not DELIMITERS.isdisjoint(line)
             ]
-            found = [(rows[0], len(rows))] if len(rows) > TITLE_LINES else []
-            found += _broken(lines, signs, width) if broken else ()
+            found = [(above[0], len(above))] if len(above) > TITLE_LINES else []
+            odd, missing, spanning = 0, -rows, False
+            for at, count, is_broken in _records(lines, signs, width) if broken else ():
+                missing += count if is_broken else 1
+                odd = odd or (at if is_broken is None else 0)
+                spanning = spanning or (count > 1 and not is_broken)
+                found += [(at, count)] if is_broken else []
     finally:
         csv.field_size_limit(usual)
-    return Unread(sum(lines for _, lines in found), found[0][0] if found else 0)
+    counted = sum(lines for _, lines in found)
+    uncertain = missing > counted or (counted > 0 and spanning)
+    return Unread(max(counted, missing), found[0][0] if found else odd, at_least=uncertain)
 
 
 def _lines(packed: BinaryIO, signs: Signs, width: int) -> Iterator[str]:
@@ -86,11 +98,23 @@ def _lines(packed: BinaryIO, signs: Signs, width: int) -> Iterator[str]:
         yield "\n" if signs.comment and line.startswith(signs.comment) else line
 
 
-def _broken(lines: Iterator[str], signs: Signs, width: int | None) -> Iterator[tuple[int, int]]:
-    """Yield the first line, from 1, and the number of lines of each record that is not one row."""
+def _records(
+    lines: Iterator[str], signs: Signs, width: int | None
+) -> Iterator[tuple[int, int, bool | None]]:
+    """Yield the first line, from 1, and the number of lines of each record.
+
+    The third value tells whether it is not one row; None: its quotes are odd, but it may be one.
+    """
+    taken: list[str] = []
+
+    def kept() -> Iterator[str]:
+        for line in lines:
+            taken.append(line)
+            yield line
+
     doubled = signs.escape in {"", signs.quote}
     reader = csv.reader(
-        lines,
+        kept(),
         delimiter=signs.delimiter,
         quotechar=signs.quote or None,
         quoting=csv.QUOTE_MINIMAL if signs.quote else csv.QUOTE_NONE,
@@ -100,15 +124,26 @@ def _broken(lines: Iterator[str], signs: Signs, width: int | None) -> Iterator[t
         strict=True,
     )
     row: list[str] | None = []
+    delimiters = 0
     while row is not None:
-        before = reader.line_num
+        before, broken = reader.line_num, None
+        taken.clear()
         try:
             row = next(reader, None)
-            broken = width is not None and len(row or ()) > width
+            delimiters = delimiters or max(len(row or ()) - 1, 0)
+            broken = _are_rows(taken, signs.delimiter, delimiters)
+            broken = broken or (width is not None and len(row or ()) > width)
         except csv.Error as error:
-            row, broken = [], reader.line_num > before + 1 or str(error) == _CUT
-        if broken:
-            yield signs.skipped + before + 1, reader.line_num - before
+            row = [""] * 2
+            broken = reader.line_num > before + 1 or str(error) == _CUT or None
+        if row and (len(row) > 1 or row[0]):
+            yield signs.skipped + before + 1, reader.line_num - before, broken
+
+
+def _are_rows(lines: Sequence[str], delimiter: str, delimiters: int) -> bool:
+    if len(lines) < _ALIKE or delimiters < 2:  # a comma each is usual in texts
+        return False
+    return sum(line.count(delimiter) == delimiters for line in lines) * 2 > len(lines)
 
 
 def without_empty_rows(file: TextFile, sql: str, width: int) -> tuple[str, Unread]:
