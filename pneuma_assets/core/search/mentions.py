@@ -23,6 +23,8 @@ LONGEST_RUN = 3
 """Words of a run that may name a column; names of more are found by parts of theirs."""
 _MOST_WORDS = 100
 """Of a question, the runs of so many are taken, the first ones."""
+_MOST_CHARACTERS = 600
+"""Of a question, as many as 100 English words have: its runs are embedded, each up to six times."""
 
 
 def word_mentions(question: str) -> tuple[str, ...]:
@@ -31,7 +33,7 @@ def word_mentions(question: str) -> tuple[str, ...]:
     All that may name a column, where no model parses the question. Longer runs come first, and one
     word is in several: a column counts by the best of them.
     """
-    words = name_parts(question)[:_MOST_WORDS]
+    words = name_parts(question[:_MOST_CHARACTERS])[:_MOST_WORDS]
     runs = (
         " ".join(words[start : start + length])
         for length in range(LONGEST_RUN, 0, -1)

@@ -90,6 +90,19 @@ def test_of_a_long_question_each_part_weighs_as_its_tokens(encoder):
     assert np.array_equal(encoder.encode_queries([full]), encoder.encode_documents([full]))
 
 
+SCRIPT = "".join(map(chr, range(0x4E00, 0x4E00 + 10_000)))
+"""Each sign of it is a token."""
+
+
+@pytest.mark.parametrize("question", [SCRIPT, "1-" * 5_000, SALES * 200, "a?" * 5_000])
+def test_of_a_question_of_any_length_no_more_tokens_are_read(encoder, monkeypatch, question):
+    read, encode = [], encoder._plain.encode
+    monkeypatch.setattr(encoder._plain, "encode", lambda ids: encode(read.extend(ids) or ids))
+    vectors = encoder.encode_queries([question, question[: len(question) // 2]])
+    assert sum(map(len, read)) <= 2 * 1_020  # with the two that begin and end each part
+    assert vectors[0] == pytest.approx(vectors[1], abs=1e-6)
+
+
 @pytest.mark.parametrize("text", ["", " ", "\x00", "\ud800", "🙂", "x" * 100_000])
 def test_hostile_texts_have_vectors(encoder, text):
     assert np.linalg.norm(encoder.encode_queries([text])[0]) == pytest.approx(1.0, abs=1e-6)

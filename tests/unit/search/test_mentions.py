@@ -189,3 +189,5 @@ def test_content_words_and_their_runs(question, expected):
 def test_runs_have_no_little_words_at_their_ends_and_a_bound():
     assert word_mentions("name of the author") == ("name", "author")
     assert len(word_mentions("a1b2 " * 10_000)) < 300
+    long = " ".join(chr(0x4E00 + number) * 90 for number in range(100))
+    assert sum(map(len, word_mentions(long))) < 6 * 700
