@@ -4,6 +4,7 @@ import logging
 import os
 import shutil
 import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,14 @@ def kept_instance(tmp_path, _new_instance):
     shutil.copytree(_new_instance, tmp_path / "dagster")
     with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
         yield opened
+
+
+@pytest.fixture
+def threads_run_out():
+    """Let the system refuse every new thread of this process."""
+    usual = threading.stack_size(1 << 46)
+    yield
+    threading.stack_size(usual)
 
 
 @pytest.fixture(scope="module")

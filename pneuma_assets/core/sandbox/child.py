@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from pneuma_assets.core.sandbox import guards, messages
 
@@ -43,13 +44,21 @@ def main() -> None:
         with contextlib.suppress(ModuleNotFoundError):
             import_module(module)
     try:
-        guards.lock(int(given["seconds"]), int(given["megabytes"]), guards.library_folders())
+        bounds = int(given["seconds"]), int(given["megabytes"])
+        guards.lock(*bounds, guards.library_folders(), _start_threads)
     except guards.SandboxUnavailableError as error:
         messages.write(channel, {"unavailable": str(error)}, {})
         return
     messages.write(channel, {"ready": True}, {})
     header, results = _run(str(given["code"]), tables)
     messages.write(channel, header, results)
+
+
+def _start_threads() -> None:
+    """Start the two threads of Arrow, which waits for ever for one that cannot be made later."""
+    file = io.BytesIO()
+    pq.write_table(pa.table({"a": [1]}), file)
+    pq.read_table(file)
 
 
 def _run(code: str, tables: Mapping[str, pa.Table]) -> tuple[dict[str, Any], dict[str, pa.Table]]:

@@ -1,4 +1,4 @@
-"""What the kernel forbids a process from now on: files, network, processes, memory, time.
+"""What the kernel forbids a process from now on: files, network, processes, threads, memory, time.
 
 Each guard holds by itself and for good: no privilege of the process lifts it, and every thread has
 it. Landlock (Linux 5.13; the network since 6.7, signals since 6.12) denies files and ports, seccomp
@@ -14,7 +14,7 @@ import resource
 import struct
 import sys
 import sysconfig
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 from pathlib import Path
 from time import process_time
@@ -33,11 +33,11 @@ _NETWORK, _SCOPES = 0b11, 0b11
 _SCOPES_SINCE = 6
 _PATH_BENEATH = 1
 
-_NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
+_NO_NEW_PRIVILEGES, _SECCOMP, _SET_FILTER, _OF_ALL_THREADS = 38, 317, 1, 1 | 1 << 4
 _ARCHITECTURE = 0xC000003E
 _KILL, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
-_EPERM, _ENOSYS = 1, 38
-_LOAD, _EQUAL, _ANY_SET, _RETURN, _AND = 0x20, 0x15, 0x45, 0x06, 0x54
+_EPERM = 1
+_LOAD, _EQUAL, _ANY_SET, _RETURN = 0x20, 0x15, 0x45, 0x06
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
 
 _ALLOWED = (
@@ -48,25 +48,27 @@ _ALLOWED = (
     *(262, 267, 269, 271, 273, 309, 318, 324, 332, 334, 439),  # newfstatat … faccessat2
 )
 """Calls of x86-64 by which a process computes, reads files that Landlock leaves it, and ends."""
-_OPEN, _FCNTL, _CLONE, _OPENAT, _PRLIMIT, _CLONE3 = 2, 72, 56, 257, 302, 435
+_OPEN, _FCNTL, _OPENAT, _PRLIMIT = 2, 72, 257, 302
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | 0o20000000
 """Flags of opening that change a file, or make one; the last is O_TMPFILE's own."""
 _FCNTL_COMMANDS = (1, 2, 3, 1030)
 """Read and set close-on-exec, read flags, duplicate: none sends a signal or locks."""
-_THREAD = 0x10000
 
 
 class SandboxUnavailableError(PneumaError):
     """This machine has not what confines a process; the message says what."""
 
 
-def lock(seconds: int, megabytes: int, readable: Iterable[str]) -> None:
-    """Confine this process and all its threads, for good.
+def lock(
+    seconds: int, megabytes: int, readable: Iterable[str], start_threads: Callable[[], object]
+) -> None:
+    """Confine this process, for good.
 
     Args:
         seconds: Of processor time from now on.
         megabytes: Of memory beyond what it has now.
         readable: Folders whose files it may go on to read.
+        start_threads: Starts the only threads that it will have beside this one.
 
     Raises:
         SandboxUnavailableError: The kernel or the processor lacks a guard.
@@ -85,6 +87,7 @@ def lock(seconds: int, megabytes: int, readable: Iterable[str]) -> None:
     one = ctypes.c_ulong(1)
     _checked(libc.prctl(_NO_NEW_PRIVILEGES, one, nothing, nothing, nothing), "no_new_privs")
     _restrict_files(libc, abi, readable)
+    start_threads()  # Landlock holds for threads that are started under it alone
     _restrict_calls(libc)
 
 
@@ -128,7 +131,7 @@ def _restrict_calls(libc: ctypes.CDLL) -> None:
     code = b"".join(struct.pack("HBBI", *one) for one in _filter())
     held = ctypes.create_string_buffer(code, len(code))
     program = struct.pack("HP", len(code) // 8, ctypes.addressof(held))
-    _checked(libc.prctl(_SET_SECCOMP, ctypes.c_ulong(_FILTER), program), "seccomp")
+    _checked(libc.syscall(_SECCOMP, _SET_FILTER, _OF_ALL_THREADS, program), "seccomp")
 
 
 _Instruction = tuple[int, int, int, int]
@@ -147,15 +150,11 @@ def _filter() -> Sequence[_Instruction]:
         program += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
     program += _when(_OPEN, 1, [(_ANY_SET, 1, 0, _WRITING), (_RETURN, 0, 0, _ALLOW)])
     program += _when(_OPENAT, 2, [(_ANY_SET, 1, 0, _WRITING), (_RETURN, 0, 0, _ALLOW)])
-    program += _when(_CLONE, 0, [(_ANY_SET, 0, 1, _THREAD), (_RETURN, 0, 0, _ALLOW)])
     program += _when(_PRLIMIT, 0, [(_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW)])
     commands = [
         part for one in _FCNTL_COMMANDS for part in ((_EQUAL, 0, 1, one), (_RETURN, 0, 0, _ALLOW))
     ]
-    program += _when(_FCNTL, 1, commands)
-    # Threads are made by `clone` where `clone3`, whose flags no filter can read, is not there.
-    program += [(_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _ERRNO | _ENOSYS)]
-    return [*program, (_RETURN, 0, 0, deny)]
+    return [*program, *_when(_FCNTL, 1, commands), (_RETURN, 0, 0, deny)]
 
 
 def _when(number: int, argument: int, allow: Sequence[_Instruction]) -> list[_Instruction]:

@@ -23,6 +23,13 @@ from pneuma_assets.core.sandbox.guards import SandboxUnavailableError
 _MODULE = "pneuma_assets.core.sandbox.child"
 _STARTING_S = 30.0
 """For loading pandas, on a busy machine."""
+_ALLOCATORS = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+    "MALLOC_ARENA_MAX": "1",
+}
+"""Of one heap, since reserved addresses count as memory, and without a thread that Arrow's own one
+starts when it is loaded, before Landlock."""
 MOST_CODE = 100_000
 MOST_SAID = 20_000
 """Characters that are taken of what it printed, or of why it failed."""
@@ -83,9 +90,13 @@ def run_python(code: str, tables: Mapping[str, pa.Table], bounds: Bounds = Bound
         SandboxUnavailableError: This machine cannot confine it; nothing was run.
         CodeFailedError: It failed, did not end, or took too much memory.
     """
-    if (reason := why_unavailable()) is not None:
-        raise SandboxUnavailableError(f"Python is not run here: {reason}; use SQL.")
-    return _run(code, tables, bounds)
+    try:
+        if (reason := why_unavailable()) is not None:
+            raise SandboxUnavailableError(f"Python is not run here: {reason}; use SQL.")
+        return _run(code, tables, bounds)
+    except (OSError, RuntimeError) as error:  # no process, no thread, no room
+        told = f"Python does not start ({error}); run it again when this machine is less busy."
+        raise CodeFailedError(told) from error
 
 
 @cache
@@ -165,11 +176,7 @@ def _started(folder: str, sent: int) -> "subprocess.Popen[bytes]":
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=folder,
-        # Arrow's own allocators reserve a gigabyte of addresses, which count as memory.
-        env={
-            **{**kept, **dict.fromkeys(threads, "1")},
-            **{"ARROW_DEFAULT_MEMORY_POOL": "system", "PYTHONPATH": root},
-        },
+        env={**kept, **dict.fromkeys(threads, "1"), **_ALLOCATORS, "PYTHONPATH": root},
         start_new_session=True,
     )
 

@@ -6,6 +6,7 @@ work that nobody waits for never piles up.
 
 import asyncio
 import contextvars
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -18,6 +19,7 @@ from pneuma_assets.core.errors import BusyError, TooSlowError
 T = TypeVar("T")
 
 _WAITING_PER_THREAD = 16
+_STARTING_S = 30.0
 _BUSY = "Too many ask at once; ask again."
 
 
@@ -29,7 +31,7 @@ class _Asker:
 
 
 class WorkPool(Closing):
-    """Threads of one process for one kind of work.
+    """Threads of one process for one kind of work, all started now: later there may be none left.
 
     Args:
         name: Of its threads.
@@ -40,6 +42,9 @@ class WorkPool(Closing):
 
     def __init__(self, name: str, threads: int, seconds: float, *, is_shared: bool) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=f"pneuma-{name}")
+        every = threading.Barrier(threads, timeout=_STARTING_S)
+        for _ in range(threads):
+            self._threads.submit(every.wait)
         self._most, self._seconds = threads, seconds
         self._of_one = threads // 2 if is_shared else threads
         self._askers: WeakValueDictionary[str, _Asker] = WeakValueDictionary()

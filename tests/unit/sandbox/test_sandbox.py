@@ -38,7 +38,7 @@ result = pandas.DataFrame(outcomes, columns=["name", "outcome"])
 """
 _NUMBERS = {LANDLOCK: errno.EACCES, SECCOMP: errno.EPERM}
 _WORDS = {LANDLOCK: "Permission denied", SECCOMP: "Operation not permitted"}
-_LIMITS = ("MemoryError", "OSError 12", "OSError 24", "can't start new thread", "ValueError")
+_LIMITS = ("MemoryError", "OSError 12", "OSError 24", "ValueError")
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +93,35 @@ result = {
     assert str(ran.tables["texts"].schema.field("n").type) == "string"
 
 
+def test_code_starts_no_thread():
+    code = """
+import threading
+waiting, started = threading.Event(), 0
+try:
+    for _ in range(7_000):
+        threading.Thread(target=waiting.wait, daemon=True).start()
+        started += 1
+except RuntimeError as error:
+    print(error)
+waiting.set()
+result = t.assign(started=started)
+"""
+    ran = run_python(code, {"t": _one()})
+    assert ran.printed == "can't start new thread\n"
+    assert ran.tables["result"].column("started").to_pylist() == [0]
+
+
+def test_what_arrow_does_by_threads_of_its_own_ends():
+    code = """
+import io, pandas, pyarrow as pa
+file = io.BytesIO()
+t.to_parquet(file)
+sums = pa.Table.from_pandas(pandas.read_parquet(file)).group_by("a").aggregate([("a", "sum")])
+result = sums.join(sums, "a", right_suffix="_too")
+"""
+    assert run_python(code, {"t": _one()}).tables["result"].column("a_sum").to_pylist() == [1]
+
+
 def test_an_error_names_the_line_of_the_code():
     with pytest.raises(CodeFailedError, match=r"KeyError \(line 2\): 'b'"):
         run_python("x = 1\nresult = t['b']", {"t": _one()})
@@ -104,6 +133,11 @@ def test_what_code_prints_is_bounded_and_tells_nothing_of_us(monkeypatch):
     assert "canary" not in ran.printed
     ran = run_python("print('x' * 10**6); result = t", {"t": _one()})
     assert len(ran.printed) == 20_000
+
+
+def test_a_machine_without_a_thread_left_is_told(threads_run_out):
+    with pytest.raises(CodeFailedError, match="does not start"):
+        run_python("result = t", {"t": _one()})
 
 
 def test_without_confinement_nothing_runs(monkeypatch):

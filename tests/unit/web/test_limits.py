@@ -116,6 +116,15 @@ def test_of_more_than_may_wait_the_rest_is_refused_at_once():
     assert asyncio.run(ask()) == [True] * 17
 
 
+def test_requests_need_no_new_thread(request):
+    async def ask():
+        pool = WorkPool("test", 2, 30.0, is_shared=False)
+        request.getfixturevalue("threads_run_out")
+        return await asyncio.gather(*(pool.run(lambda: "answered") for _ in range(4)))
+
+    assert asyncio.run(ask()) == ["answered"] * 4
+
+
 def test_one_asker_leaves_threads_and_places_to_others():
     ended = threading.Event()
 
