@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS_AT_ONCE = 500
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
 
 
 def csv_parts(names: Sequence[str], parts: Iterable[Sequence[Sequence[Any]]]) -> Iterator[bytes]:

@@ -97,6 +97,8 @@ def test_without_a_name_no_script_may_ask(deployment):
         *(("=1+1", "'=1+1"), ("@x", "'@x"), ("+49 30", "'+49 30"), ("-x", "'-x")),
         *(("-5", "-5"), ("+1.5e3", "+1.5e3"), (-5, -5), ("a=b", "a=b"), (None, None)),
         *(("\tx", "'\tx"), ("\r=1", "'\r=1"), (["=1"], '["=1"]'), ("", "")),
+        *(("\n=1", "'\n=1"), ("＝1+1", "'＝1+1"), ("＋1", "'＋1"), ("－1", "'－1")),  # noqa: RUF001
+        *(("＠x", "'＠x"), ("ａ＝ｂ", "ａ＝ｂ")),  # noqa: RUF001
     ],
 )
 def test_a_spreadsheet_takes_no_text_for_a_formula(cell, written):
