@@ -1,6 +1,30 @@
 """What people said of answers, and questions that had no good one, as the state keeps them."""
 
+import re
 from dataclasses import dataclass
+
+WORD = re.compile(r"(?:(?<!\w)-(?=\d))?\d+(?:[.,]\d+)+|(?:(?<!\w)-(?=\d))?\w+[#+]*")
+"""A word of a question, or a number, with its sign."""
+_SPOKEN = [
+    (re.compile(spelling, re.IGNORECASE), spoken)
+    for spelling, spoken in (
+        (r"n['\u2019]t\b", " not"),
+        (r"!=|<>|\u2260", " not "),
+        (r">|\u2265", " over "),
+        (r"<|\u2264", " under "),
+        (r"(?<=\d),(?=\d{3}(?!\d))", ""),
+        ("\u2212", "-"),
+    )
+]
+"""Spellings of which words alone, without signs, would leave nothing or something else."""
+_DIGITS = {
+    word: digits
+    for words, numbers in (
+        ("two three four five six seven eight nine ten eleven twelve", "2 3 4 5 6 7 8 9 10 11 12"),
+        ("second third fourth fifth sixth seventh eighth ninth", "2nd 3rd 4th 5th 6th 7th 8th 9th"),
+    )
+    for word, digits in zip(words.split(), numbers.split(), strict=True)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +54,7 @@ class FailedQuestion:
         question_id: Names it.
         question: The text.
         outcome: `refused`: no table was likely to answer; `rejected`: somebody said that the answer
-            is wrong; `abandoned`: nobody looked at any of the tables found.
+            is wrong.
         door: By which it was asked last.
         times: How often it was asked so.
         asked_at: When last, in seconds since 1970.
@@ -45,5 +69,17 @@ class FailedQuestion:
 
 
 def words_of(question: str) -> str:
-    """Return what is the same in two questions that differ in capitals and spaces alone."""
-    return " ".join(question.casefold().split())
+    """Return what two spellings of a question share: its words, without case and punctuation."""
+    return " ".join(map(folded_word, WORD.findall(spoken(question))))
+
+
+def spoken(question: str) -> str:
+    """Return a question with words for the signs that would be lost with its punctuation."""
+    for spelling, words in _SPOKEN:
+        question = spelling.sub(words, question)
+    return question
+
+
+def folded_word(word: str) -> str:
+    """Return a word as it is compared: without case, numbers in digits."""
+    return _DIGITS.get(folded := word.casefold(), folded)

@@ -4,7 +4,6 @@ Embeddings tell what questions are about, and hardly their numbers, names and op
 2019 and of 2020, the most and the fewest are nearly one question to them. So words decide there.
 """
 
-import re
 import threading
 import time
 from collections import Counter, defaultdict
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pneuma_assets.core.answer_feedback import SavedAnswer
+from pneuma_assets.core.answer_feedback import WORD, SavedAnswer, folded_word, spoken
 from pneuma_assets.core.tables import Vector
 
 if TYPE_CHECKING:
@@ -30,27 +29,6 @@ _TRIED = 100
 """Nearest questions whose words are compared."""
 _AGAIN = 10.0
 """Seconds after which embeddings that were not there are looked for again."""
-_WORD = re.compile(r"(?:(?<!\w)-(?=\d))?\d+(?:[.,]\d+)+|(?:(?<!\w)-(?=\d))?\w+[#+]*")
-_SPOKEN = [
-    (re.compile(spelling, re.IGNORECASE), spoken)
-    for spelling, spoken in (
-        (r"n['\u2019]t\b", " not"),
-        (r"!=|<>|\u2260", " not "),
-        (r">|\u2265", " over "),
-        (r"<|\u2264", " under "),
-        (r"(?<=\d),(?=\d{3}(?!\d))", ""),
-        ("\u2212", "-"),
-    )
-]
-"""Spellings of which words alone, without signs, would leave nothing or something else."""
-_DIGITS = {
-    word: digits
-    for words, numbers in (
-        ("two three four five six seven eight nine ten eleven twelve", "2 3 4 5 6 7 8 9 10 11 12"),
-        ("second third fourth fifth sixth seventh eighth ninth", "2nd 3rd 4th 5th 6th 7th 8th 9th"),
-    )
-    for word, digits in zip(words.split(), numbers.split(), strict=True)
-}
 _CALENDAR = frozenset(
     (
         *("january", "february", "march", "april", "june", "july", "august", "september"),
@@ -110,10 +88,9 @@ class _Words:
 
     @classmethod
     def of(cls, question: str) -> "_Words":
-        for spelling, spoken in _SPOKEN:
-            question = spelling.sub(spoken, question)
-        found = [*_WORD.finditer(question)]
-        folded = [_DIGITS.get(word := one[0].casefold(), word) for one in found]
+        question = spoken(question)
+        found = [*WORD.finditer(question)]
+        folded = [*map(folded_word, (one[0] for one in found))]
         named = (
             word
             for word, one in zip(folded, found, strict=True)

@@ -26,7 +26,7 @@ MOST_TABLES = 20
 """Of an answer."""
 _MOST_DOOR = 20
 
-REFUSED, REJECTED, ABANDONED, ANSWERED = "refused", "rejected", "abandoned", "answered"
+REFUSED, REJECTED, ANSWERED = "refused", "rejected", "answered"
 """What came of a question."""
 
 
@@ -93,7 +93,7 @@ def confirm(
     )
     answer_id = store.usage.say(kept)
     if kept.confirmed:
-        store.usage.settle(question, [REFUSED, REJECTED, ABANDONED])
+        store.usage.settle(question, [REFUSED, REJECTED])
     elif days:
         store.usage.note(question, REJECTED, kept.door, days)
     return answer_id

@@ -126,14 +126,14 @@ class WorkspaceUsage(WorkspaceBase):
 
         Args:
             question: As it was asked; its first 1,000 characters are kept.
-            outcome: `refused`: no table was likely to answer; `abandoned`: nobody looked at any of
-                the tables found; `answered`: neither, so that it did not fail the last time.
+            outcome: `refused`: no table was likely to answer; `answered`: one was, or was opened,
+                so that the question does not fail any more.
             door: By which door.
 
         Raises:
             ConfigError: The outcome is none.
         """
-        outcomes = (usage.ANSWERED, usage.REFUSED, usage.ABANDONED)
+        outcomes = (usage.ANSWERED, usage.REFUSED)
         if outcome not in outcomes:
             raise ConfigError(f"the outcome must be one of {', '.join(outcomes)}, not {outcome!r}")
         check_text("the question", question, ConfigError)
@@ -150,7 +150,7 @@ class WorkspaceUsage(WorkspaceBase):
         try:
             with self._known_store() as store:
                 if outcome == usage.ANSWERED:
-                    store.usage.settle(question, [usage.REFUSED, usage.ABANDONED])
+                    store.usage.settle(question, [usage.REFUSED])
                 else:
                     store.usage.note(question, outcome, door, self._usage_days)
         except StateError as error:

@@ -81,6 +81,6 @@ def forget_answer(
     dependencies=[Depends(operator)],
 )
 def failing_questions(desk: Desk, offset: Offset = 0, limit: Limit = 50) -> Page[FailedQuestion]:
-    """Return questions that were refused, rejected or abandoned, the latest first."""
+    """Return questions that were refused or rejected, the latest first."""
     total, found = desk.failing_questions(limit=limit, offset=offset)
     return Page(total=total, offset=offset, limit=limit, items=list(found))

@@ -48,7 +48,7 @@ def status_page(page: ThePage, check: bool = False) -> HTMLResponse:
 def failing_page(
     page: ThePage, number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1
 ) -> HTMLResponse:
-    """Show questions that were refused, rejected or abandoned, the most frequent first."""
+    """Show questions that were refused or rejected, the latest first."""
     offset = PAGE * (number - 1)
     try:
         total, found = page.desk.failing_questions(limit=PAGE, offset=offset)

@@ -189,10 +189,10 @@ def suggestions(page: ThePage, q: Annotated[str, Query(max_length=200)] = "") ->
 
 
 def _noted(page: Page, form: Search, found: Mapping[str, Any], response: Response) -> Response:
-    """Note what came of a question: a table that is opened from its results takes that back."""
+    """Note what came of a question; to open a table of the results settles one that failed."""
     if form.question and form.tab == "tables" and not found["problem"]:
         is_refused = found["unlikely"] or not found["hits"]
-        page.note_later(response, form.question, "refused" if is_refused else "abandoned")
+        page.note_later(response, form.question, "refused" if is_refused else "answered")
     return response
 
 

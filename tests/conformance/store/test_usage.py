@@ -77,14 +77,14 @@ def failed(store, days=90):
 
 def test_questions_that_failed_are_counted_and_settled(store):
     store.usage.note("Who?\0", "refused", "page", 90)
-    store.usage.note("who?\0", "refused", "mcp", 90)
-    store.usage.note("Who?\0", "abandoned", "page", 90)
+    store.usage.note("who\0", "refused", "mcp", 90)
+    store.usage.note("Who?\0", "rejected", "page", 90)
     assert sorted(failed(store)) == [
-        ("Who?\ufffd", "abandoned", 1, "page"), ("who?\ufffd", "refused", 2, "mcp")
+        ("Who?\ufffd", "rejected", 1, "page"), ("who\ufffd", "refused", 2, "mcp")
     ]  # fmt: skip
     store.usage.settle("WHO?\0", ["refused"])
     store.usage.settle("nobody asked this", ["refused"])
-    assert [one[1] for one in failed(store)] == ["abandoned"]
+    assert [one[1] for one in failed(store)] == ["rejected"]
     assert store.usage.forget_failed() == 1
     assert failed(store) == []
 

@@ -56,15 +56,15 @@ def test_a_part_that_is_away_is_named_beside_what_is_found(browser, words, tmp_p
         assert "by words alone" in missing
 
 
-def test_a_question_whose_tables_nobody_opened_fails_until_one_is_opened(page):
-    row = page.get_by_role("row", name="rain that nobody looks at")
+def test_a_question_that_no_table_answers_fails_until_a_table_is_opened(page):
+    row = page.get_by_role("row", name="blood pressure of astronauts")
 
     def listed() -> int:
         page.goto("/failing")
         return row.count()
 
-    page.goto("/?q=rain that nobody looks at")
+    page.goto("/?q=blood pressure of astronauts")
     wait_until(listed, "it is noted")
-    assert "abandoned" in row.inner_text()
-    page.goto("/tables/lake/climate/rain?q=rain that nobody looks at")
+    assert "refused" in row.inner_text()
+    page.goto("/tables/lake/climate/rain?q=blood pressure of astronauts")
     wait_until(lambda: not listed(), "it is settled")

@@ -120,11 +120,14 @@ def test_a_table_that_left_is_shown_as_gone_and_one_that_was_renamed_is_followed
 
 
 def test_questions_that_fail(workspace):
-    for outcome in ("refused", "abandoned"):
-        workspace.note_question("unicorns", outcome, door="page")
+    for spelled in ("Unicorns in 3.5 m C++?", "unicorns, in  3.5 m  c++", "unicorns in 35 m C++"):
+        workspace.note_question(spelled, "refused", door="page")
     total, some = workspace.failing_questions(limit=1)
     assert (total, len(some)) == (2, 1)
-    workspace.note_question("Unicorns", "answered", door="page")
+    _, both = workspace.failing_questions()
+    assert sorted(one.times for one in both) == [1, 2]
+    workspace.note_question("UNICORNS in 35 m (C++)", "answered", door="page")
+    workspace.note_question("Unicorns in 3.5 m 'C++'!", "answered", door="page")
     assert workspace.failing_questions() == (0, [])
     workspace.note_question("a", "refused", door="page")
     workspace.note_question("b", "refused", door="page")
@@ -205,7 +208,7 @@ def test_an_answer_is_found_for_a_table_that_was_renamed_since(workspace):
 
 def test_other_arguments_that_are_refused(workspace):
     with pytest.raises(ConfigError, match="outcome must be one of"):
-        workspace.note_question("q", "odd", door="page")
+        workspace.note_question("q", "abandoned", door="page")
     for limit in (0, True, 1_001, "1"):
         with pytest.raises(ConfigError, match="limit must be a whole number from 1 to 1,000"):
             workspace.confirmed_answers(limit=limit)

@@ -209,6 +209,20 @@ def test_operators_see_what_fails_and_where_all_stands(client):
     assert got(client, "/me")["is_operator"]
 
 
+def test_a_question_is_none_that_fails_since_nobody_opened_what_it_found(client):
+    found, refused = "penguins on islands", "blood pressure of astronauts"
+
+    def failed():
+        items = got(client, "/questions/failing")["items"]
+        return [one["question"] for one in items if one["question"] in (found, refused)]
+
+    for question in (found, refused):
+        assert client.get("/", params={"q": question}).status_code == 200
+    assert failed() == [refused]
+    assert client.get(f"/tables/{RIVERS}", params={"q": refused}).status_code == 200
+    assert failed() == []
+
+
 def test_rows_are_shown_only_where_the_deployment_says_so(deployment):
     from pneuma_assets.core.config.web import WebConfig
     from tests.support.served_home import client_of, local_app
