@@ -90,15 +90,12 @@ def comments_on_columns(columns: Iterable[Column]) -> str:
 class ColumnProfile:
     """What all rows of a table say of one of its columns. There is none of a hidden column.
 
-    Cells are text, of which the first 200 characters count. The profile is exact where
-    `distinct_exact` is set; else `distinct`, `frequent` and `histogram` are estimates, from samples
-    of the column's different cells and of the table's rows.
+    Cells are text, of which the first 200 characters count.
 
     Attributes:
         nulls: The share of rows without a value, from 0 to 1.
-        distinct: The number of different cells.
-        distinct_exact: Whether that, and all that follows, is exact; the least and the greatest
-            always are.
+        distinct: The number of different cells, at most that of rows with a value.
+        distinct_exact: Whether that is exact, else estimated.
         least: The least cell as it is spelled, cut: of numbers by their value, of other text by
             code point, so that dates as ISO 8601 spells them are in order. Those that say that
             there is no value ("", "-", "N/A") do not count; None: there is no other.
@@ -108,6 +105,7 @@ class ColumnProfile:
         histogram: Where all cells are numbers or all are dates: the least number of a bin, the one
             before which it ends, the last bin with it, and its rows. Dates are seconds since 1970,
             UTC. Empty for others.
+        shares_exact: Whether `frequent` and `histogram` count all rows, else rows drawn uniformly.
     """
 
     nulls: float
@@ -117,6 +115,7 @@ class ColumnProfile:
     greatest: str | None = None
     frequent: tuple[tuple[str, float], ...] = ()
     histogram: tuple[tuple[float, float, int], ...] = ()
+    shares_exact: bool = True
 
 
 class Provenance(StrEnum):

@@ -141,6 +141,7 @@ class Column(Result):
     about: Line = ""
     nulls: Annotated[float | None, Field(description="Share of NULL.")] = None
     distinct: int | None = None
+    estimated: Annotated[bool, Field(description="Whether `distinct` is an estimate.")] = False
     least: Short = ""
     greatest: Short = ""
     frequent: list[Short] = []

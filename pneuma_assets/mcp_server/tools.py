@@ -130,6 +130,7 @@ def _column(column: "ColumnPage") -> r.Column:
     profile = column.profile
     if profile is not None:
         found.nulls, found.distinct = round(profile.nulls, 3), profile.distinct
+        found.estimated = not profile.distinct_exact
         values = (profile.least, profile.greatest, *(value for value, _ in profile.frequent[:3]))
         found.least, found.greatest, *found.frequent = (r.text_of(one, 40) for one in values)
     return found

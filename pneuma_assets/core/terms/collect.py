@@ -57,6 +57,12 @@ _TABLE_SEEN = 40_000
 
 _SEEN_AT_LEAST = 4
 
+_COLUMN_HASHES = 250_000
+"""Different cells of a column that are counted exactly; eight bytes each, twice while they grow."""
+
+_TABLE_HASHES = 2_000_000
+"""Likewise of a table: fewer a column where these are many."""
+
 _PROFILE_ROWS = 1_000
 """Rows that profiles of columns are made of where different cells are too many."""
 
@@ -142,9 +148,11 @@ class TermCollector:
         """
         columns = [_as_text(column) for column in self._hidden.without_hidden(batch)]
         if not self._columns:
-            most = min(_COLUMN_SEEN, _TABLE_SEEN // max(1, len(columns)))
-            self._columns = [DistinctCells(max(_SEEN_AT_LEAST, most)) for _ in columns]
-            drawn = min(_PROFILE_ROWS, _PROFILE_CELLS // max(1, len(columns)))
+            width = max(1, len(columns))
+            most = max(_SEEN_AT_LEAST, min(_COLUMN_SEEN, _TABLE_SEEN // width))
+            hashed = max(most, min(_COLUMN_HASHES, _TABLE_HASHES // width))
+            self._columns = [DistinctCells(most, hashed) for _ in columns]
+            drawn = min(_PROFILE_ROWS, _PROFILE_CELLS // width)
             self._sample = RowSample(max(ROWS_KEPT, drawn), self._seed)
         hashes = [seen.add(column) for seen, column in zip(self._columns, columns, strict=True)]
         self._rows.add(row_hashes(hashes, batch.num_rows))
@@ -161,11 +169,11 @@ class TermCollector:
             if at in self._hidden.columns or at >= PROFILED_COLUMNS:
                 yield None
                 continue
-            counts, sampled = column.counts(), None
+            counts, distinct, sampled = column.counts(), column.lowest.distinct(), None
             if counts is None and column.extremes is not None and drawn is not None:
                 counts = Counter(drawn.column(at).drop_null().to_pylist())
-                sampled = Sampled(drawn.num_rows, column.estimated(), column.extremes)
-            yield column_profile(counts or {}, rows, column.nulls, sampled)
+                sampled = Sampled(drawn.num_rows, column.extremes)
+            yield column_profile(counts or {}, rows, column.nulls, distinct, sampled)
 
     def terms(self) -> TableTerms:
         """Return what is searched of all rows so far: `rows` in their order, and `cells`."""

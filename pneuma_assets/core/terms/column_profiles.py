@@ -41,11 +41,10 @@ Bins = tuple[tuple[float, float, int], ...]
 class Sampled:
     """What is known of a column too many of whose cells differ, beside those in sampled rows.
 
-    So many `rows` were sampled, uniformly; `distinct` is the estimated number of different cells.
+    So many `rows` were sampled, uniformly.
     """
 
     rows: int
-    distinct: int
     extremes: Extremes
 
     @property
@@ -56,11 +55,16 @@ class Sampled:
 
 
 def column_profile(
-    counts: Mapping[str, int], rows: int, nulls: int, sampled: Sampled | None = None
+    counts: Mapping[str, int],
+    rows: int,
+    nulls: int,
+    distinct: tuple[int, bool],
+    sampled: Sampled | None = None,
 ) -> ColumnProfile:
     """Return the profile of a column of so many rows, `nulls` of them without a value.
 
-    `counts` tells how often each of its different cells occurs, in all rows or those `sampled`.
+    `counts` tells how often each of its different cells occurs, in all rows or those `sampled`;
+    `distinct` is their number in all rows, and whether it is exact.
     """
     counted, ends = (rows, ()) if sampled is None else (sampled.rows, sampled.ends)
     cells = [*ends, *(cell for cell in counts if cell not in NO_VALUE)]
@@ -79,10 +83,11 @@ def column_profile(
             bins = histogram(values, weights * (rows / counted), units)
     return ColumnProfile(
         nulls / max(1, rows),
-        *((len(counts), True) if sampled is None else (sampled.distinct, False)),
+        *(min(distinct[0], rows - nulls), distinct[1]),
         *(least and least[:SHOWN_CHARACTERS], greatest and greatest[:SHOWN_CHARACTERS]),
         _frequent(counts, counted, _TWICE if sampled is None else _OFTEN_IN_SAMPLE),
         bins,
+        sampled is None,
     )
 
 

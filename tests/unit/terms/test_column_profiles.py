@@ -80,6 +80,7 @@ def test_the_least_and_the_greatest_number_are_those_of_duckdb(cells):
 def test_how_rows_are_cut_into_batches_makes_no_difference(cells, cuts, kept):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(collect, "_COLUMN_SEEN", kept)
+        patch.setattr(collect, "_COLUMN_HASHES", kept)
         cuts = {cut for cut in cuts if cut < len(cells)}
         assert profiled(cells, cuts) == profiled(cells)
 
@@ -92,8 +93,8 @@ def test_a_column_of_many_different_cells_is_estimated_and_says_so():
     found = profiled(cells, cuts=range(7_000, 40_000, 7_000))
     assert found == profiled(cells, cuts=range(1_000, 40_000, 1_000))
     nulls, there = counted(cells)
-    assert not found.distinct_exact
-    assert found.distinct == pytest.approx(len(there), rel=0.1)
+    assert (found.distinct, found.distinct_exact) == (len(there), True)
+    assert not found.shares_exact
     assert found.nulls == nulls
     assert (found.least, found.greatest) == (min(there, key=float), max(there, key=float))
     ((cell, share),) = found.frequent
@@ -105,12 +106,30 @@ def test_a_column_of_many_different_cells_is_estimated_and_says_so():
         assert rows == pytest.approx(exact, abs=0.06 * 40_000)
 
 
-def test_estimated_distinct_numbers_of_many_columns():
-    for distinct in (2_001, 5_000, 30_000):
-        found = profiled([f"key {n % distinct}" for n in range(60_000)])
-        assert not found.distinct_exact
-        assert found.distinct == pytest.approx(distinct, rel=0.1)
-    assert profiled([f"key {n % 2_000}" for n in range(60_000)]).distinct == 2_000
+@pytest.mark.parametrize("distinct", [2_000, 2_001, 5_000, 30_000])
+def test_different_cells_are_counted_up_to_a_bound_and_estimated_beyond(monkeypatch, distinct):
+    cells = [None, *(f"key {n % distinct}" for n in range(60_000)), None]
+    found = profiled(cells, cuts=range(0, 60_000, 900))
+    assert (found.distinct, found.distinct_exact) == (distinct, True)
+    monkeypatch.setattr(collect, "_COLUMN_HASHES", 3_000)
+    found = profiled(cells, cuts=range(0, 60_000, 900))
+    assert found.distinct_exact == (distinct <= 3_000)
+    assert found.distinct == pytest.approx(distinct, rel=0 if found.distinct_exact else 0.1)
+
+
+@given(st.integers(1, 400), st.integers(0, 30))
+def test_no_estimate_is_above_the_number_of_rows_with_a_value(unique, nulls):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(collect, "_COLUMN_SEEN", 4)
+        patch.setattr(collect, "_COLUMN_HASHES", 4)
+        found = profiled([None] * nulls + [f"key {n}" for n in range(unique)])
+    assert found.distinct <= unique
+
+
+def test_a_key_of_a_wide_table_is_counted_exactly():
+    rows = [[str(row), *["x"] * 59] for row in range(779)]
+    key, *_ = collect_rows(rows, 60, 0).profiles
+    assert (key.distinct, key.distinct_exact) == (779, True)
 
 
 LARGE = [str(2**60 + number) for number in range(3)]
