@@ -6,49 +6,38 @@ from dataclasses import dataclass
 from pneuma_assets.core.service.joins import KnownJoin
 from pneuma_assets.core.service.lineage import LinkedTable
 
-_SIGNALS: Mapping[str, tuple[str, str, str]] = {
-    "meaning": ("meaning", "Meaning", "a passage means something like the question"),
-    "words": ("said", "Descriptions", "words of documents and descriptions"),
-    "names": ("names-part", "Name", "the name of the table and of what it lies in"),
-    "coverage": ("names-part", "Names", "how much of the question names say"),
-    "place": ("names-part", "Neighbours", "tables beside it say much of the question"),
-    "values": ("rows", "Values", "words of all rows"),
-    "rows": ("rows", "One row", "words of a single row"),
-    "cells": ("rows", "Whole cells", "cells that the question repeats"),
-    "pairs": ("rows", "Phrases", "words side by side in a cell"),
-    "rare": ("rare", "Rare words", "words that few tables have"),
+_SIGNALS: Mapping[str, tuple[str, str]] = {
+    "meaning": ("Meaning", "a passage means something like the question"),
+    "words": ("Descriptions", "words of documents and descriptions"),
+    "names": ("Name", "the name of the table and of what it lies in"),
+    "coverage": ("Names", "how much of the question names say"),
+    "place": ("Neighbours", "tables beside it say much of the question"),
+    "values": ("Values", "words of all rows"),
+    "rows": ("One row", "words of a single row"),
+    "cells": ("Whole cells", "cells that the question repeats"),
+    "pairs": ("Phrases", "words side by side in a cell"),
+    "rare": ("Rare words", "words that few tables have"),
 }
-"""Of each signal the group whose colour it has, what it is called, and what it says."""
+"""Of each signal what it is called, and what it says."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one signal adds to a score: a part of a bar from 0 to 100."""
+    """What one signal adds to a score, of 1."""
 
-    group: str
     name: str
     says: str
     share: float
-    start: float
-    width: float
 
 
 def shares(signals: Mapping[str, float]) -> list[Share]:
-    """Return the parts of a bar, groups together, for signals whose shares add up to 1."""
-    unknown = ("said", "", "another signal")
-    order = {name: place for place, name in enumerate(_SIGNALS)}
-    made, start = [], 0.0
-    for signal in sorted(signals, key=lambda one: (order.get(one, len(order)), one)):
-        share = signals[signal]
-        if share <= 0:
-            continue
-        group, name, says = _SIGNALS.get(signal, unknown)
-        width = round(100 * share, 2)
-        made.append(
-            Share(group, name or signal, says, share, round(start, 2), max(width - 0.6, 0.2))
-        )
-        start += width
-    return made
+    """Return what signals add to a score, always in the same order, without those that add none."""
+    order = [*_SIGNALS, *sorted(signals.keys() - _SIGNALS)]
+    return [
+        Share(*_SIGNALS.get(one, (one, "another signal")), signals[one])
+        for one in order
+        if signals.get(one, 0.0) > 0
+    ]
 
 
 @dataclass(frozen=True, slots=True)

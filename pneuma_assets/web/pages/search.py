@@ -22,7 +22,9 @@ from pneuma_assets.web.problems import problem_of
 _TITLES = {"source": "Source", "schema": "Schema or folder", "format": "Kind", "owner": "Owner"}
 _AGES = {"1": "Within a day", "7": "Within a week", "30": "Within a month", "365": "Within a year"}
 _MOST = 8
-"""Values of a facet that are shown, but for those that are chosen."""
+"""Values of a facet that are shown at once, but for those that are chosen."""
+_MOST_MORE = 500
+"""Values beyond these that can be opened: some 200 bytes each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +39,13 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """A facet with the values that are shown; `more` are not."""
+    """A facet: the values that are shown, the rest, which can be opened, and how many are left."""
 
     key: str
     title: str
     input: str
     shown: tuple[Value, ...]
+    rest: tuple[Value, ...] = ()
     more: int = 0
 
 
@@ -66,11 +69,12 @@ def facets_of(counts: FacetCounts, chosen: Mapping[str, Collection[str]]) -> lis
 
 
 def _named(key: str, found: Mapping[str, int], chosen: Collection[str]) -> Facet:
-    names = [*chosen, *[one for one in found if one not in chosen][:_MOST]]
-    if len(found) < 2 and not chosen:
-        names = []
-    shown = (Value(one, one or "none", found.get(one, 0), one in chosen) for one in names)
-    return Facet(key, _TITLES[key], "checkbox", tuple(shown), len(found.keys() - {*names}))
+    names = list(dict.fromkeys([*chosen, *found])) if len(found) > 1 or chosen else []
+    first, last = _MOST + len(chosen), _MOST + len(chosen) + _MOST_MORE
+    values = [Value(one, one or "none", found.get(one, 0), one in chosen) for one in names[:last]]
+    shown, rest = values[:first], sorted(values[first:], key=lambda one: one.label.casefold())
+    more = len(names) - len(values)
+    return Facet(key, _TITLES[key], "checkbox", tuple(shown), tuple(rest), more)
 
 
 def _ages(found: Mapping[str, int], chosen: Collection[str]) -> Facet:
@@ -202,7 +206,7 @@ def _found(page: Page, form: Search) -> dict[str, Any]:
         "form": form, "question": form.question, "tabs": TABS, "orders": ORDERS,
         "body": f"{form.tab}.html", "note": "", "problem": None, "missing": (), "confirmed": (),
         "hits": (), "columns": (), "groups": (), "listing": None, "facets": (),
-        "unlikely": False, "confidence": None, "is_empty": False,
+        "unlikely": False, "confidence": None, "is_empty": False, "cut": None,
         "how_to_index": how_to_index(page.desk.loaded, on_page=True),
     }  # fmt: skip
     try:
@@ -232,22 +236,26 @@ def _tables(page: Page, form: Search) -> dict[str, Any]:
     answer = page.desk.search(
         form.question, k=FOUND, facets=form.facets(), where=page.where, words_only=form.words
     )
+    least = page.desk.loaded.deployment.query.min_confidence
+    likely = (not is_unlikely(hit.result.confidence, least) for hit in answer.hits)
     return {
         "hits": answer.hits,
+        "cut": max((at for at, one in enumerate(likely, 1) if one), default=0),
+        "least": least,
         "columns": answer.columns,
         "facets": facets_of(answer.facets, form.chosen),
         "missing": answer.missing,
         "confirmed": answer.confirmed,
         "unlikely": answer.unlikely,
         "confidence": answer.confidence,
-        "heading": _heading(len(answer.hits), "table", answer.total),
+        "heading": f"Nearest {len(answer.hits)} of {counted(answer.total, 'table')}",
         "note": "By words; meaning follows" if form.words else f"in {answer.seconds * 1000:.0f} ms",
     }
 
 
 def _columns(page: Page, form: Search) -> dict[str, Any]:
     found = _tables(page, form)
-    return found | {"heading": counted(len(found["columns"]), "column") + " found"}
+    return found | {"heading": f"Columns with words of the question: {len(found['columns'])}"}
 
 
 def _groups(page: Page, form: Search) -> dict[str, Any]:
@@ -280,7 +288,3 @@ def _refused(page: Page, form: Search, error: QueryError) -> dict[str, Any]:
         "facets": facets_of(listing.facets, form.chosen),
         "heading": "Nothing found",
     }
-
-
-def _heading(found: int, what: str, total: int) -> str:
-    return f"{counted(found, what)} found" + (f" among {total:,}" if total else "")

@@ -26,16 +26,16 @@ function query() {
   const given = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
     const isDefault = (name === "tab" && value === "tables") || (name === "sort" && value === "name");
-    if (value.trim() && !isDefault) given.append(name, value);
+    if ((value.trim() || name === "schema") && !isDefault) given.append(name, value);
   }
   return given;
 }
 
 function show(html) {
   const at = document.activeElement, isInside = results.contains(at) && at.name;
-  const isOpen = $(".facets details")?.open;
+  const isOpen = [...results.querySelectorAll(".facets details")].map((one) => one.open);
   results.innerHTML = html;
-  if (isOpen !== undefined && $(".facets details")) $(".facets details").open = isOpen;
+  results.querySelectorAll(".facets details").forEach((one, at) => { one.open = isOpen[at] ?? one.open; });
   if (isInside) {
     [...results.querySelectorAll("input, select")].find((one) => one.name === at.name && one.value === at.value)?.focus();
   }

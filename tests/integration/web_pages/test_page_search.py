@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tests.support.web_site import new_page
+from tests.support.indexed_home import make_home
+from tests.support.web_site import local_site, new_page, violations
 
 pytestmark = pytest.mark.integration
 
@@ -33,7 +34,7 @@ def test_results_come_while_typing_and_are_announced(page):
     card = page.locator("#results article").first
     assert "Baltic" in card.locator("mark").all_inner_texts()
     assert "Meaning" in card.get_by_label("What speaks for this table").inner_text()
-    page.wait_for_function("() => document.querySelector('#live').textContent.includes('found')")
+    page.wait_for_function("() => document.querySelector('#live').textContent.includes('Nearest')")
 
 
 def test_an_address_is_all_of_a_search_and_back_leads_back(page, browser, site):
@@ -50,6 +51,26 @@ def test_an_address_is_all_of_a_search_and_back_leads_back(page, browser, site):
         other.goto(shared)
         assert other.get_by_role("checkbox", name=re.compile("^climate")).is_checked()
         assert "wages" not in other.locator("#results").inner_text()
+
+
+def test_folders_are_chosen_that_are_not_shown_at_once(browser, words, tmp_path):
+    lake = {f"lake/f{n:02}/t.csv": f"word,number\nbird{n},{n}\n" for n in range(12)}
+    made = make_home(tmp_path, lake | {"lake/top.csv": "word,number\nbird,1\n"})
+    with local_site(made) as address, new_page(browser, address) as page:
+        page.goto("/")
+        folder = page.get_by_role("checkbox", name=re.compile("^f11"))
+        assert not folder.is_visible()
+        page.get_by_text("5 more").click()
+        assert violations(page) == []
+        folder.check()
+        page.wait_for_function("() => location.search.includes('schema=f11')")
+        page.get_by_role("heading", name="1 table", exact=True).wait_for()
+        page.get_by_role("checkbox", name=re.compile("^f10")).check()  # what was opened stays so
+        page.get_by_role("heading", name="2 tables").wait_for()
+        page.goto("/")
+        page.get_by_role("checkbox", name=re.compile("^none")).check()
+        page.get_by_role("heading", name="1 table", exact=True).wait_for()
+        assert first_table(page) == "top"
 
 
 def test_suggestions_are_chosen_by_keys(page):

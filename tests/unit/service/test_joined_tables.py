@@ -14,6 +14,7 @@ from pneuma_assets.core.config.small_sections import PrivacyConfig
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.service.joins import judged_joins
 from pneuma_assets.core.tables import TableFacts
+from pneuma_assets.web.pages.rendering import group_sql
 from tests.support.doors import fails, succeeds
 from tests.support.indexed_home import make_home
 from tests.support.served_home import client_of, local_app
@@ -119,6 +120,17 @@ def test_the_joins_of_a_table_are_told_from_its_side(workspace):
     )  # fmt: skip
     assert [join.refers for join in workspace.joins("lake/writes")] == [True, True]
     assert workspace.joins("lake/weather") == []
+
+
+def test_a_statement_of_joined_tables_calls_them_as_statements_do(here):
+    lake = {"lake/v.1/author.old.csv": AUTHORS, "lake/v.1/writes.old.csv": WRITES}
+    make_home(here, lake)
+    with open_workspace() as workspace:
+        groups = [one for one in workspace.find_groups("papers by author name") if one.joins]
+        for one in groups:
+            sql = group_sql(one, workspace.statement_names(one.tables))
+            assert len(workspace.run_sql(sql, one.tables).rows) == 8
+    assert groups
 
 
 def drawn_joins(page: str) -> set[tuple[str, str]]:

@@ -1,7 +1,6 @@
 """What pages are put together from: bars, graphs, times and marked texts."""
 
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -25,14 +24,13 @@ from pneuma_assets.web.pages.rendering import ago, anchor, environment, percent,
         st.floats(0, 1, allow_subnormal=False),
     )
 )
-def test_parts_of_a_bar_stand_beside_each_other_and_are_all_named(signals):
-    whole = sum(signals.values()) or 1.0
-    parts = shares({name: value / whole for name, value in signals.items()})
-    assert len(parts) == sum(value > 0 for value in signals.values())
-    assert all(one.name for one in parts)
-    for one, following in pairwise(parts):
-        assert one.start <= following.start
-    assert not parts or parts[-1].start <= 100.01
+def test_what_adds_to_a_score_is_named_in_one_order(signals):
+    parts = shares(signals)
+    assert {one.share for one in parts} == {value for value in signals.values() if value > 0}
+    names = [one.name for one in parts]
+    assert names == [
+        one for one in ("Meaning", "Descriptions", "Rare words", "new one") if one in names
+    ]
 
 
 def test_bars_and_trends_fill_their_box_or_draw_nothing():
