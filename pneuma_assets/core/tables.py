@@ -86,6 +86,17 @@ def comments_on_columns(columns: Iterable[Column]) -> str:
     return "\n".join(f"{column.name}: {column.comment}" for column in columns if column.comment)
 
 
+NOT_A_NUMBER = ("NaN", "nan")
+"""Cells of any source that are counted as NULL, as by pandas."""
+
+MISSING = (
+    *("", " ", "-", "--", "\u2013", "\u2014", "?", ".", "..", "...", r"\N", *NOT_A_NUMBER, "NAN"),
+    *("NA", "N/A", "n/a", "na", "n.a.", "N.A.", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL", "Null"),
+    *("null", "None", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+)
+"""Cells of text files and sheets that are NULL: those of pandas, and signs that people write."""
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnProfile:
     """What all rows of a table say of one of its columns. There is none of a hidden column.
@@ -93,12 +104,12 @@ class ColumnProfile:
     Cells are text, of which the first 200 characters count.
 
     Attributes:
-        nulls: The share of rows without a value, from 0 to 1.
+        nulls: The share of rows without a value, from 0 to 1: NULL, or a cell of `missing`, which
+            counts for nothing below.
         distinct: The number of different cells, at most that of rows with a value.
         distinct_exact: Whether that is exact, else estimated.
         least: The least cell as it is spelled, cut: of numbers by their value, of other text by
-            code point, so that dates as ISO 8601 spells them are in order. Those that say that
-            there is no value ("", "-", "N/A") do not count; None: there is no other.
+            code point, so that dates as ISO 8601 spells them are in order. None: there is none.
         greatest: The greatest, likewise.
         frequent: The cells that most rows have, cut, each with its share of all rows. None that is
             there once.
@@ -106,6 +117,7 @@ class ColumnProfile:
             before which it ends, the last bin with it, and its rows. Dates are seconds since 1970,
             UTC. Empty for others.
         shares_exact: Whether `frequent` and `histogram` count all rows, else rows drawn uniformly.
+        missing: Those of `MISSING`, or `NOT_A_NUMBER`, that it has.
     """
 
     nulls: float
@@ -116,6 +128,7 @@ class ColumnProfile:
     frequent: tuple[tuple[str, float], ...] = ()
     histogram: tuple[tuple[float, float, int], ...] = ()
     shares_exact: bool = True
+    missing: tuple[str, ...] = ()
 
 
 class Provenance(StrEnum):
@@ -220,7 +233,8 @@ class Table:
     """A table's profile: its columns, its number of rows and where it lives.
 
     `notes` tell a person what to know of the reading, such as lines that had to be left out. Keys
-    are those that the source declares; `definition` is the query of a view.
+    are those that the source declares; `definition` is the query of a view. `reading` are the
+    options by which DuckDB reads a file of text or JSON, values in SQL; none where files differ.
     """
 
     table_id: str
@@ -232,6 +246,7 @@ class Table:
     primary_key: tuple[str, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     definition: Definition | None = None
+    reading: tuple[tuple[str, str], ...] = ()
 
     @property
     def schema_hash(self) -> str:

@@ -22,7 +22,8 @@ from pneuma_assets.core.answers.fork_server import ask
 from pneuma_assets.core.answers.infer_types import CANDIDATES
 from pneuma_assets.core.answers.statements import Checked, ReadTable
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableChangedError
-from pneuma_assets.core.sources.base import NULLS, StatementRows
+from pneuma_assets.core.sources.base import StatementRows
+from pneuma_assets.core.tables import MISSING
 from pneuma_assets.core.text.safe import one_line
 
 CHANGED = "has changed since it was indexed; index it again"
@@ -124,7 +125,7 @@ def _request(
             left -= size
         request = {
             "sql": checked.sql,
-            "nulls": (*NULLS, *_NO_DAYS),
+            "nulls": (*MISSING, *_NO_DAYS),
             "tables": tables,
             "rows": checked.most_rows,
             "bytes": bounds.result_bytes,

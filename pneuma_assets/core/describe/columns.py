@@ -18,8 +18,8 @@ from pneuma_assets.core.describe.documented import comments_of, documented_descr
 from pneuma_assets.core.describe.texts import GUESSED, SPELT, spelt_out
 from pneuma_assets.core.dictionaries.html import lists_in_markdown
 from pneuma_assets.core.dictionaries.lines import Glossary
-from pneuma_assets.core.sources.base import NULLS, Row
-from pneuma_assets.core.tables import Column, Description, Provenance, Table
+from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.tables import MISSING, Column, Description, Provenance, Table
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import is_left_short, shared_prefix
 from pneuma_assets.core.text.safe import one_line
@@ -95,7 +95,7 @@ SEEN, SAMPLED = 1.0, 0.9
 """Confidence: values of all rows; of some of them."""
 
 _LEVEL_CHARACTERS = 30
-_NO_VALUES = frozenset(map(str.casefold, NULLS))
+_NO_VALUES = frozenset(map(str.casefold, MISSING))
 _WHOLE_NUMBERS = r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?\b"
 _CODES = re.compile(_WHOLE_NUMBERS)
 _NUMBERS = re.compile(rf"{_WHOLE_NUMBERS}|DECIMAL|NUMERIC|FLOAT|REAL|DOUBLE")

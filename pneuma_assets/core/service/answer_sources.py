@@ -30,7 +30,6 @@ from pneuma_assets.core.service.describe import hides_names
 from pneuma_assets.core.service.state import StateReader
 from pneuma_assets.core.service.visible_tables import check_among, seen_tables
 from pneuma_assets.core.sources.base import (
-    NULLS,
     Statement,
     StatementRows,
     StatementTable,
@@ -40,6 +39,7 @@ from pneuma_assets.core.sources.files.names import HOLDERS, parse_file_name
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import (
+    MISSING,
     Column,
     Description,
     Provenance,
@@ -272,7 +272,7 @@ def _as_it_runs(table: AnswerTable, column: AnswerColumn, engine: str | None) ->
     """
     kind = statement_type(column.type, engine) if engine else column.type
     if kind in _DAYS:
-        days = table.spellings(column.name).difference(NULLS)
+        days = table.spellings(column.name).difference(MISSING)
         kind = kind if all(map(_ISO_DAY.match, days)) else "VARCHAR"
     return replace(column, type=kind)
 

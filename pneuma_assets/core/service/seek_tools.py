@@ -44,7 +44,7 @@ from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.service.seek_files import OwnTable
 from pneuma_assets.core.service.snippets import read_by_duckdb
 from pneuma_assets.core.service.visible_tables import check_among, seen_tables
-from pneuma_assets.core.tables import TableRef, source_of
+from pneuma_assets.core.tables import Table, TableRef, source_of
 
 if TYPE_CHECKING:
     from pneuma_assets.core.search.query import QueryEngine
@@ -318,7 +318,9 @@ class SeekTools:
             if one.file
             for ending in [one.file.rpartition(".")[2].lower()]
         }
-        for table_id, ref in self._refs(state).items():
+        refs = self._refs(state)
+        read = {one.table_id: one for one in self.tables.store.tables.profiles(refs)}
+        for table_id, ref in refs.items():
             config = configs.get(source_of(table_id))
             place = ""
             if config is not None and self.tables.asker.readers is None:
@@ -327,7 +329,8 @@ class SeekTools:
                     .address_of(table_id, ref.location, ref.format)
                     .name
                 )
-            found[table_id] = _selected(place or f"{table_id}.{ref.format}", ref.format)
+            place = place or f"{table_id}.{ref.format}"
+            found[table_id] = _selected(place, ref.format, read.get(table_id))
         return found
 
     def guarded(self) -> AbstractContextManager[None]:
@@ -365,9 +368,9 @@ def _told(
 _FORMATS = {"txt": "csv", "ndjson": "jsonl"}
 
 
-def _selected(place: str, format_: str) -> str:
+def _selected(place: str, format_: str, table: Table | None = None) -> str:
     """Return what DuckDB selects from: a file, or a table of a database that is attached."""
-    if (read := read_by_duckdb(place, format_)) is not None:
+    if (read := read_by_duckdb(place, format_, table)) is not None:
         return read
     parts = place.removesuffix(f".{format_}").split("/")[-2:]
     return ".".join('"{}"'.format(one.replace('"', '""')) for one in parts)

@@ -22,7 +22,7 @@ from pneuma_assets.core.service.snippets import snippets
 from pneuma_assets.core.service.status import notes_of
 from pneuma_assets.core.service.visible_tables import check_table
 from pneuma_assets.core.store.problems import ROWS
-from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
+from pneuma_assets.core.tables import MISSING, DocumentKind, Table, TableTerms
 from pneuma_assets.core.text.suggest import check_number
 
 if TYPE_CHECKING:
@@ -105,15 +105,18 @@ def _with_record(
     if readers is not None:
         cause, location, definition = cause and _PROBLEM, "", None
     config = next((one for one in deployment.sources if one.name == record.source), None)
-    columns = () if table is None else [one.name for one in table.columns if not one.hidden]
-    whole = columns if table is not None and len(columns) == len(table.columns) else ()
+    told = [one.profile for one in page.columns if one.profile is not None]
+    missing = {"", *(cell for one in told for cell in one.missing)}
+    some = sorted(missing) if len(told) == len(page.columns) else MISSING
     return replace(
         page,
         notes=notes_of(record),
         problem=cause,
         location=location,
         definition=None if definition is None else definition.sql,
-        snippets=snippets(config, table_id, location, record.format, whole, page.asset_key),
+        snippets=dict(
+            snippets(config, table_id, location, record.format, table, some, page.asset_key)
+        ),
     )
 
 

@@ -18,9 +18,6 @@ from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 Row = tuple[Any, ...]
 """One row's values in the order of the table's columns."""
 
-NULLS = ("", "NA", "N/A", "n/a", "NULL", "null", "None", "#N/A")
-"""Spellings of "no value" that do not make a column of numbers one of text."""
-
 KnownIds = Mapping[tuple[str, str], str]
 """The ids of tables that were listed before, by location and format."""
 

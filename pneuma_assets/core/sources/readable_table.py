@@ -1,7 +1,7 @@
 """A source that opens a table for each call, and what an open table answers."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import duckdb
@@ -11,7 +11,7 @@ from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.sources.base import Contexts, SampledRow, Source
 from pneuma_assets.core.sources.duckdb import relation
 from pneuma_assets.core.sources.sampling import resampled_positions, wanted_keys
-from pneuma_assets.core.tables import Column, RowMark, Table, TableRef
+from pneuma_assets.core.tables import NOT_A_NUMBER, Column, RowMark, Table, TableRef
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 
 
@@ -22,6 +22,8 @@ class ReadableTable(ABC):
     """
 
     connection: duckdb.DuckDBPyConnection
+    missing: Collection[str] = NOT_A_NUMBER
+    """Cells that are counted as NULL."""
 
     @property
     @abstractmethod
@@ -76,7 +78,7 @@ class ReadableTable(ABC):
 
     def evidence(self, seed: int) -> CollectedTerms:
         """Read all rows once and return what is kept of them."""
-        collector, width = TermCollector(seed), len(self.columns)
+        collector, width = TermCollector(seed, self.missing), len(self.columns)
         with self.reading() as parts:
             for part in parts:
                 relation.feed(collector, self.connection, part, width)

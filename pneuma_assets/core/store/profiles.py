@@ -274,6 +274,7 @@ def _loaded(data: bytes) -> dict[str, ColumnProfile]:
             one,
             frequent=tuple((cell, share) for cell, share in one.frequent),
             histogram=tuple((low, high, rows) for low, high, rows in one.histogram),
+            missing=tuple(one.missing),
         )
         for name, one in found
     }

@@ -271,11 +271,12 @@ def ref_of(row: Row[Any]) -> TableRef:
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """The keys that a table declares, and the query of a view, as one text of the store."""
+    """A table's keys, the query of a view, and how text is read, as one text of the store."""
 
     primary_key: tuple[str, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     definition: Definition | None = None
+    reading: tuple[tuple[str, str], ...] = ()
 
 
 _RELATIONS = TypeAdapter(Relations)
@@ -295,13 +296,13 @@ def table_of(row: Row[Any]) -> Table | None:
         row.table_id,
         tuple(Column(*column) for column in json.loads(row.columns)),
         *(row.row_count, row.location, row.comment, tuple(json.loads(row.notes))),
-        *(relations.primary_key, relations.foreign_keys, relations.definition),
+        *(relations.primary_key, relations.foreign_keys, relations.definition, relations.reading),
     )
 
 
 def profile_columns(table: Table) -> dict[str, Any]:
     """Return what was read of a table, as the store keeps it."""
-    relations = Relations(table.primary_key, table.foreign_keys, table.definition)
+    relations = Relations(table.primary_key, table.foreign_keys, table.definition, table.reading)
     none = relations == Relations()
     return {
         "columns": json.dumps(

@@ -7,7 +7,7 @@ rows and a profile of each column.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from pneuma_assets.core.changes.sketch import RowSampler, TableSketch
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.tables import ColumnProfile, Table, TableTerms
+from pneuma_assets.core.tables import NOT_A_NUMBER, ColumnProfile, Table, TableTerms
 from pneuma_assets.core.terms.column_profiles import (
     PROFILED_COLUMNS,
     Sampled,
@@ -132,11 +132,11 @@ class TermCollector:
     Memory is bounded by the number of columns, never by that of rows.
     """
 
-    def __init__(self, seed: int) -> None:
-        """Take what decides which rows are drawn."""
+    def __init__(self, seed: int, missing: Collection[str] = NOT_A_NUMBER) -> None:
+        """Take what decides which rows are drawn, and which cells are counted as NULL."""
         self._hidden = _IN_FORCE.get() or HiddenColumns()
         self._hidden.asked = True
-        self._seed = seed
+        self._seed, self._missing = seed, missing
         self._sample = RowSample(ROWS_KEPT, seed)
         self._columns: list[DistinctCells] = []
         self._rows = RowSampler()
@@ -151,7 +151,7 @@ class TermCollector:
             width = max(1, len(columns))
             most = max(_SEEN_AT_LEAST, min(_COLUMN_SEEN, _TABLE_SEEN // width))
             hashed = max(most, min(_COLUMN_HASHES, _TABLE_HASHES // width))
-            self._columns = [DistinctCells(most, hashed) for _ in columns]
+            self._columns = [DistinctCells(most, hashed, self._missing) for _ in columns]
             drawn = min(_PROFILE_ROWS, _PROFILE_CELLS // width)
             self._sample = RowSample(max(ROWS_KEPT, drawn), self._seed)
         hashes = [seen.add(column) for seen, column in zip(self._columns, columns, strict=True)]
@@ -169,11 +169,14 @@ class TermCollector:
             if at in self._hidden.columns or at >= PROFILED_COLUMNS:
                 yield None
                 continue
-            counts, distinct, sampled = column.counts(), column.lowest.distinct(), None
+            counts, sampled = column.counts(), None
             if counts is None and column.extremes is not None and drawn is not None:
                 counts = Counter(drawn.column(at).drop_null().to_pylist())
                 sampled = Sampled(drawn.num_rows, column.extremes)
-            yield column_profile(counts or {}, rows, column.nulls, distinct, sampled)
+            counts = {one: n for one, n in (counts or {}).items() if one not in column.missing}
+            distinct = column.lowest.distinct() if sampled else (len(counts), True)
+            found = column_profile(counts, rows, column.nulls, distinct, sampled)
+            yield replace(found, missing=tuple(sorted(column.missing)))
 
     def terms(self) -> TableTerms:
         """Return what is searched of all rows so far: `rows` in their order, and `cells`."""
@@ -224,9 +227,14 @@ def most_cells(width: int) -> int:
     return ROWS_KEPT + min(COLUMN_CELLS, max(_SEEN_AT_LEAST, _TABLE_SEEN // max(1, width)))
 
 
-def collect_rows(rows: Iterable[Sequence[str | None]], width: int, seed: int) -> CollectedTerms:
+def collect_rows(
+    rows: Iterable[Sequence[str | None]],
+    width: int,
+    seed: int,
+    missing: Collection[str] = NOT_A_NUMBER,
+) -> CollectedTerms:
     """Return what is kept of rows that are in memory, each cut or filled to a number of cells."""
-    collector = TermCollector(seed)
+    collector = TermCollector(seed, missing)
     for batch in _batches(rows, width):
         collector.add(batch)
     return collector.collected()

@@ -10,7 +10,7 @@ from heapq import nsmallest
 import numpy as np
 
 from pneuma_assets.core.tables import ColumnProfile
-from pneuma_assets.core.terms.extremes import NO_VALUE, Extremes, Numbers, numbers_of
+from pneuma_assets.core.terms.extremes import Extremes, Numbers, numbers_of
 
 PROFILED_COLUMNS = 1_000
 """Columns that have a profile; those of a wider table beyond them have none."""
@@ -67,7 +67,7 @@ def column_profile(
     `distinct` is their number in all rows, and whether it is exact.
     """
     counted, ends = (rows, ()) if sampled is None else (sampled.rows, sampled.ends)
-    cells = [*ends, *(cell for cell in counts if cell not in NO_VALUE)]
+    cells = [*ends, *counts]
     least, greatest, bins = None, None, Bins()
     if cells:
         low, high = least, greatest = min(cells), max(cells)

@@ -5,7 +5,7 @@ version; that two texts may share a hash once in 2**64 does no harm.
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -150,13 +150,16 @@ class DistinctCells:
 
     Attributes:
         nulls: Rows without a value.
+        missing: The cells found that are none.
         extremes: Of all cells; None as long as all that differ are kept.
         lowest: Counts the different cells.
     """
 
-    def __init__(self, most: int, hashed: int) -> None:
-        """Take the number of different cells to keep, and of hashes to count others by."""
+    def __init__(self, most: int, hashed: int, missing: Collection[str]) -> None:
+        """Take the number of cells to keep and of hashes to count others by; and which are none."""
         self.nulls = 0
+        self.missing: set[str] = set()
+        self._none = missing, np.append(hashes_of(pa.array(missing, pa.string())), _NOTHING)
         self.extremes: Extremes | None = None
         self._most = most
         self.lowest = LowestHashes(hashed)
@@ -167,9 +170,17 @@ class DistinctCells:
 
     def add(self, column: pa.StringArray) -> Hashes:
         """Take the cells of some rows; returns the hash of each, also where there is no value."""
-        self.nulls += column.null_count
-        if self._limit == _ALL:
-            return self._add_all(column)
+        hashes = self._add_all(column) if self._limit == _ALL else self._add_some(column)
+        none = np.isin(hashes, self._none[1])
+        if none.any():
+            self.nulls += int(none.sum())
+            self.missing.update(column.filter(pa.array(none)).drop_null().unique().to_pylist())
+        if self.extremes is not None:
+            self.lowest.add(hashes[~none])
+        return hashes
+
+    def _add_some(self, column: pa.StringArray) -> Hashes:
+        """Do so where cells of high hashes are left out."""
         if self.extremes is not None:
             self.extremes.add(column)
         hashes = hashes_of(column)
@@ -178,7 +189,6 @@ class DistinctCells:
             missing = column.is_null().to_numpy(zero_copy_only=False)
             hashes[missing] = _NOTHING
             low &= ~missing
-        self.lowest.add(hashes[hashes != _NOTHING])
         if low.any():
             counted = pc.value_counts(column.filter(pa.array(low)))
             values, counts = counted.field(0), counted.field(1).to_numpy()
@@ -192,11 +202,11 @@ class DistinctCells:
         places = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
         hashes = hashes_of(values)
         if self.extremes is None and len(self._found) + len(values) > self._most:
-            self.extremes = Extremes()  # from here on some cells may be left out
+            self.extremes = Extremes(self._none[0])  # from here on some cells may be left out
             self.extremes.add(pa.array(self._found, pa.string()))
+            self.lowest.add(np.setdiff1d(self.hashes(), self._none[1]))
         if self.extremes is not None:
             self.extremes.add(values)
-        self.lowest.add(hashes)
         self._count(values, hashes, np.bincount(places, minlength=len(values))[: len(values)])
         found: Hashes = np.append(hashes, _NOTHING)[places]
         return found

@@ -1,7 +1,7 @@
 """The least and the greatest of a column's cells, as numbers where all of them are numbers."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from operator import itemgetter
 from typing import Any
 
@@ -9,14 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-
-NO_VALUE = frozenset(
-    [
-        *("", " ", "-", "--", "?", ".", "..", "...", "NA", "N/A", "n/a", "na", "n.a.", "N.A."),
-        *("NULL", "Null", "null", "None", "none", "NaN", "nan", "NAN", "#N/A", r"\N"),
-    ]
-)
-"""Cells by which people say that there is no value; they make no column of numbers one of text."""
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
@@ -47,13 +39,14 @@ class Extremes:
     """Takes the cells of a column, in pieces; how they are cut makes no difference.
 
     Attributes:
-        texts: The least and the greatest by code point, without those of `NO_VALUE`.
+        texts: The least and the greatest by code point.
         numbers: The least and the greatest number with the first cell that spelled it, as long as
             all cells spell one.
     """
 
-    def __init__(self) -> None:
-        """Begin without cells."""
+    def __init__(self, missing: Collection[str]) -> None:
+        """Take which cells make no difference."""
+        self._missing = missing
         self.texts: tuple[str, str] | None = None
         self.numbers: tuple[tuple[float, str], tuple[float, str]] | None = None
         self._text = False
@@ -62,9 +55,9 @@ class Extremes:
         """Take some cells; those without a value make no difference."""
         cells = cells.drop_null() if cells.null_count else cells
         low, high = _ends(cells)
-        if low in NO_VALUE or high in NO_VALUE:
-            none = pa.array(NO_VALUE, pa.string())  # not at import: pyarrow then loads pandas
-            cells = cells.filter(pc.invert(pc.is_in(cells, none)))
+        if low in self._missing or high in self._missing:
+            missing = pa.array(self._missing, pa.string())
+            cells = cells.filter(pc.invert(pc.is_in(cells, missing)))
             low, high = _ends(cells)
         if low is None or high is None:
             return

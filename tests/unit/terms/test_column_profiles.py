@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.tables import ColumnProfile
+from pneuma_assets.core.tables import MISSING, ColumnProfile
 from pneuma_assets.core.terms import collect
 from pneuma_assets.core.terms.collect import TermCollector, collect_rows, hide_columns
 from pneuma_assets.core.terms.column_profiles import BINS, FREQUENT, PROFILED_COLUMNS
-from pneuma_assets.core.terms.extremes import NO_VALUE
 
 NUMBERS = (
     st.integers(-(10**18), 10**18).map(str)
@@ -30,7 +29,7 @@ COLUMNS = st.one_of(*(st.lists(st.none() | cells, max_size=60) for cells in (NUM
 
 def profiled(cells, cuts=()) -> ColumnProfile:
     """Return the profile of a column that comes in batches that end at these places."""
-    collector, ends = TermCollector(0), sorted({*cuts, len(cells)})
+    collector, ends = TermCollector(0, MISSING), sorted({*cuts, len(cells)})
     for first, last in pairwise([0, *ends]):
         collector.add(pa.record_batch([pa.array(cells[first:last], pa.string())], ["c"]))
     (found,) = collector.collected().profiles
@@ -39,7 +38,7 @@ def profiled(cells, cuts=()) -> ColumnProfile:
 
 def counted(cells):
     """Return what Python counts: the share of nulls, and the cells that say something, in order."""
-    there = Counter(cell for cell in cells if cell is not None)
+    there = Counter(cell for cell in cells if cell is not None and cell not in MISSING)
     return (len(cells) - there.total()) / max(1, len(cells)), there
 
 
@@ -47,7 +46,7 @@ def counted(cells):
 def test_a_small_column_is_told_exactly(cells):
     found = profiled(cells)
     nulls, there = counted(cells)
-    said = [cell for cell in cells if cell is not None and cell not in NO_VALUE]
+    said = [*there.elements()]
     assert (found.nulls, found.distinct, found.distinct_exact) == (nulls, len(there), True)
     often = sorted((cell for cell in there if there[cell] > 1), key=lambda c: (-there[c], c))
     assert found.frequent == tuple((c, there[c] / len(cells)) for c in often[:FREQUENT])

@@ -14,7 +14,6 @@ from typing import Any
 
 import duckdb
 
-from pneuma_assets.core.sources.base import NULLS
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
 from pneuma_assets.core.sources.files.text_layout import (
@@ -34,6 +33,7 @@ from pneuma_assets.core.sources.files.unread_lines import (
     has_long_cells,
     unread_csv,
 )
+from pneuma_assets.core.tables import MISSING
 from pneuma_assets.core.text.encoding import HEAD_BYTES
 
 _FIRST_ROWS = 1_000
@@ -107,7 +107,7 @@ def _unescaped(sql: str, width: int, *, quoted: bool) -> str:
     return f"(SELECT {cells} FROM {Relation(sql).aliased(width)})"
 
 
-_NULLS = ", ".join(map(literal, NULLS))
+_NULLS = ", ".join(map(literal, MISSING))
 
 _BUFFERS: Options = {
     # Rows of up to 16 MB, in buffers that still fit the memory limit.
@@ -115,6 +115,7 @@ _BUFFERS: Options = {
     "buffer_size": "33554432",
     "hive_partitioning": "false",
 }
+_OWN = {*_BUFFERS, "columns", "auto_detect", "parallel"}
 _STRICT: Options = {}
 # Only the serial reader pads short rows where quoted cells hold line breaks.
 _PADDED: Options = {"null_padding": "true", "parallel": "false"}
@@ -306,9 +307,14 @@ def _read_as(
         columns = [
             (name, "DOUBLE" if i in numbers else kind) for i, (name, kind) in enumerate(columns)
         ]
+    formats = {f"{kind.lower()}format": literal(text) for kind, text in dialect.formats.items()}
+    told = {name: value for name, value in every.items() if name not in _OWN} | formats
+    if numbers:
+        told |= {"decimal_separator": "','", "thousands": "'.'"}
+        told = {} if "DOUBLE" in kinds else told  # no option is of some columns alone
     lossy, unaligned = "ignore_errors" in options, "null_padding" in options
     unread = _unread(file, every, len(columns), row_count)
-    return Layout(sql, tuple(readable_columns(columns)), row_count, lossy, unread, unaligned)
+    return Layout(sql, tuple(readable_columns(columns)), row_count, lossy, unread, unaligned, told)
 
 
 def _unread(file: TextFile, options: Options, width: int, row_count: int) -> Unread:

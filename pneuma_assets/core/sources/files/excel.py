@@ -49,11 +49,12 @@ class ExcelReader(TextReader):
             text = table.scratch / "sheet.tsv"
             with _explained():
                 sheet = book.get_sheet_by_name(name)
-            _write_down(sheet, text)
+            skipped = _write_down(sheet, text)
             table.use_room(text.stat().st_size)
             table.files, table.partitions, table.called = [str(text)], [{}], [""]
             table.format = "tsv"
             table.prepare_text()
+            table.options[0]["skip"] = str(skipped)
             yield table
 
     def names_inside(self, ref: TableRef) -> tuple[str, ...]:
@@ -97,17 +98,22 @@ def _visible(book: "CalamineWorkbook") -> list[str]:
     ]
 
 
-def _write_down(sheet: "CalamineSheet", target: Path) -> None:
+def _write_down(sheet: "CalamineSheet", target: Path) -> int:
+    """Write the table in a sheet down as text; returns the number of rows above it."""
     bounds.check_width(sheet.width)
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        writer.writerows(_without_titles(_rows(sheet), sheet.width))
+        rows = _without_titles(_rows(sheet), sheet.width)
+        skipped, header = next(rows, (0, []))
+        writer.writerows([header] if header else [])
+        writer.writerows(cells for _, cells in rows)
     if not target.stat().st_size:
         raise TableReadError("the sheet is empty; fill or remove it")
+    return skipped
 
 
-def _rows(sheet: "CalamineSheet") -> Iterator[list[str]]:
-    """Yield the rows that hold anything; each cell that is merged has the text of all of them."""
+def _rows(sheet: "CalamineSheet") -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that hold anything, numbered; merged cells all have the text of the first."""
     merged = _merged(sheet)
     texts: dict[tuple[int, int], str] = {}
     start_row, start_column = sheet.start or (0, 0)
@@ -121,7 +127,7 @@ def _rows(sheet: "CalamineSheet") -> Iterator[list[str]]:
                 texts[top, left] = cells[first]
             cells[first:last] = [texts.get((top, left), "")] * (last - first)
         if any(cells):
-            yield cells
+            yield row_number, cells
 
 
 _MERGED_ROWS = 100_000
@@ -140,11 +146,13 @@ def _merged(sheet: "CalamineSheet") -> dict[int, list[tuple[int, int, int]]]:
     return found
 
 
-def _without_titles(rows: Iterator[list[str]], width: int) -> Iterator[list[str]]:
+def _without_titles(
+    rows: Iterator[tuple[int, list[str]]], width: int
+) -> Iterator[tuple[int, list[str]]]:
     """Leave out what stands above the table: rows that say one thing, of a table of several."""
     first = list(islice(rows, _TITLE_ROWS))
     if width > 1:
-        wide = [len(set(filter(None, row))) > 1 for row in first]
+        wide = [len(set(filter(None, row))) > 1 for _, row in first]
         first = first[wide.index(True) :] if True in wide else first
     yield from first
     yield from rows

@@ -70,7 +70,7 @@ def _read(file: TextFile, options: Options) -> Layout:
         # A key or a type that shows only in later rows is an error here. (A result that is not
         # read to its end keeps the connection from being scanned.)
         file.ask(f"SELECT {values} FROM {Relation(typed).aliased(len(columns))}").fetchall()
-    return Layout(sql, tuple(readable_columns(columns)), row_count, lossy, unread)
+    return Layout(sql, tuple(readable_columns(columns)), row_count, lossy, unread, options=options)
 
 
 def _can_be_asked_for(names: Sequence[str]) -> bool:

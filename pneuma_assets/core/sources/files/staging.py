@@ -29,7 +29,7 @@ from pneuma_assets.core.sources.files.json_lines import is_array, is_one_documen
 from pneuma_assets.core.sources.files.names import PARTITION_MARK, is_partition
 from pneuma_assets.core.sources.files.part_files import folder_files
 from pneuma_assets.core.sources.files.storage import GONE, REPLACED, SERVER_SAYS, Storage
-from pneuma_assets.core.sources.files.text_layout import DELIMITERS, LINE_BYTES
+from pneuma_assets.core.sources.files.text_layout import DELIMITERS, LINE_BYTES, literal
 from pneuma_assets.core.tables import TableRef
 from pneuma_assets.core.text import encoding
 from pneuma_assets.core.text.safe import one_line
@@ -54,7 +54,8 @@ class OpenTable:
         partitions: The values that the folders of each file are named by.
         called: What tells people which of several files each is: ` of a.csv (file 2)`.
         undo: Lets go of what is open when the table is closed.
-        transcoded: The numbers of the text files that were replaced by copies in UTF-8.
+        options: The `encoding` and `compression` of each text file, in SQL. A file with an encoding
+            was replaced by a copy in UTF-8.
         room: Bytes that are left on the disk for all its files together.
     """
 
@@ -67,7 +68,7 @@ class OpenTable:
     partitions: list[Mapping[str, str | None]] = field(default_factory=list)
     called: list[str] = field(default_factory=list)
     undo: ExitStack = field(default_factory=ExitStack)
-    transcoded: set[int] = field(default_factory=set)
+    options: list[dict[str, str]] = field(default_factory=list)
     room: int = field(default_factory=lambda: int(bounds.limits().temporary_gigabytes * 10**9))
 
     @property
@@ -114,8 +115,7 @@ class OpenTable:
 
     def transcode(self, number: int) -> None:
         """Replace a text file by a copy in UTF-8, whatever its bytes."""
-        self.files[number] = str(self._transcoded(Path(self.files[number])))
-        self.transcoded.add(number)
+        self.files[number] = self._transcoded(self.files[number], self.options[number])
 
     def prepare_text(self) -> None:
         """Look at the beginning of each text file: drop empty ones, transcode what needs it.
@@ -125,6 +125,7 @@ class OpenTable:
             OSError: A file cannot be read; `EOFError` if it is compressed and cut off.
         """
         prepared, partitions, called = [], [], []
+        self.options = []
         nothing = "the file is empty, without even a header"
         for name, partition, told in zip(self.files, self.partitions, self.called, strict=True):
             path = Path(name)
@@ -150,22 +151,25 @@ class OpenTable:
             suffix = f".{self.format}.gz" if compression == encoding.GZIP else f".{self.format}"
             path = path.rename(path.with_suffix(suffix))
             as_it_is = guess == "utf-8" and compression in {"", encoding.GZIP}
-            prepared.append(str(path if as_it_is else self._transcoded(path, guess)))
+            options = {"compression": literal(compression)} if compression else {}
+            self.options.append(options)
+            prepared.append(str(path) if as_it_is else self._transcoded(path, options, guess))
             partitions.append(partition)
             called.append(told)
         if not prepared:
             raise TableReadError(f"{nothing}; write it again")
         self.files, self.partitions, self.called = prepared, partitions, called
 
-    def _transcoded(self, path: Path, guess: str = "utf-8") -> Path:
+    def _transcoded(self, name: str | Path, options: dict[str, str], guess: str = "utf-8") -> str:
+        path = Path(name)
         target = path.with_name(f"u{path.name.removesuffix('.gz')}")
         json_lines = self.format == "jsonl"
-        self.use_room(
-            encoding.transcode(path, target, guess, json_lines=json_lines, most=self.room)
-        )
+        size, found = encoding.transcode(path, target, guess, json_lines=json_lines, most=self.room)
+        options["encoding"] = literal(found)
+        self.use_room(size)
         self.room += 0 if path.is_symlink() else path.stat().st_size
         path.unlink()
-        return target
+        return str(target)
 
 
 @contextmanager

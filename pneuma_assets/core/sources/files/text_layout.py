@@ -39,7 +39,7 @@ class Layout:
 
     `sql` stands after FROM and has one mark, for the file's name. `partition` are the values that
     its folders' names hold; `places` says where each column of its table stands in it; `called`
-    tells people which of several files it is.
+    tells people which of several files it is. `options` are those by which others read it.
     """
 
     sql: str
@@ -48,7 +48,7 @@ class Layout:
     lossy: bool = False
     unread: Unread = field(default_factory=Unread)
     unaligned: bool = False
-    transcoded: bool = False
+    options: Options = field(default_factory=dict)
     partition: Mapping[str, str | None] = field(default_factory=dict)
     places: Sequence[int | None] = ()
     called: str = ""

@@ -1,9 +1,11 @@
 """Reads CSV, TSV and JSON Lines; remembers how, so that one reading serves profile and sample."""
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cached_property
+from typing import ClassVar
 
 import duckdb
 
@@ -17,7 +19,7 @@ from pneuma_assets.core.sources.files.storage import REPLACED
 from pneuma_assets.core.sources.files.text_table import TextTable, read_text_table
 from pneuma_assets.core.sources.readable_table import ReadableTable
 from pneuma_assets.core.sources.sampling import resampled_positions, wanted_keys
-from pneuma_assets.core.tables import Column, RowMark, Table, TableRef
+from pneuma_assets.core.tables import MISSING, NOT_A_NUMBER, Column, RowMark, Table, TableRef
 from pneuma_assets.core.terms.collect import CollectedTerms, collect_rows
 from pneuma_assets.core.text import encoding
 
@@ -33,6 +35,8 @@ _LAYOUT_BYTES = 128 << 20
 
 class TextReader(FormatReader):
     """Reads tables of text; a subclass may bring into that shape what is none."""
+
+    missing: ClassVar[Collection[str]] = MISSING
 
     def __init__(self, source: FileSource) -> None:
         super().__init__(source)
@@ -56,6 +60,8 @@ class TextReader(FormatReader):
 class JsonReader(TextReader):
     """Reads JSON Lines and arrays of objects, and tells them from documents."""
 
+    missing = NOT_A_NUMBER  # JSON has null
+
     def names_inside(self, ref: TableRef) -> tuple[str, ...]:
         """Return one name, which is empty, where a `.json` file is a table, else none."""
         with self.staged(ref) as table, table.storage.open(table.path) as file:
@@ -68,7 +74,7 @@ class _RememberedText(ReadableTable):
 
     def __init__(self, reader: TextReader, ref: TableRef, opened: ExitStack) -> None:
         self._reader, self._ref, self._opened = reader, ref, opened
-        self._known = reader.memory.get(ref)
+        self._known, self.missing = reader.memory.get(ref), reader.missing
 
     @cached_property
     def _files(self) -> OpenTable:
@@ -78,7 +84,7 @@ class _RememberedText(ReadableTable):
         if known and len(known) != len(table.files):
             raise TableReadError(REPLACED)
         for number, layout in enumerate(known):
-            if layout.transcoded:
+            if "encoding" in layout.options and "encoding" not in table.options[number]:
                 table.transcode(number)
         return table
 
@@ -124,7 +130,8 @@ class _RememberedText(ReadableTable):
         """Read the columns, count the rows and look for some in one pass."""
         text = self._read(kept)
         columns = tuple(text.columns)
-        return Table(ref.table_id, columns, text.row_count, ref.location, notes=text.notes)
+        found = Table(ref.table_id, columns, text.row_count, ref.location, notes=text.notes)
+        return replace(found, reading=text.reading)
 
     def sample(self, rows: int, seed: int, kept: Sequence[RowMark]) -> list[SampledRow] | None:
         """Draw rows; where those of `kept` stand is known from the profile, or read now."""
@@ -139,7 +146,7 @@ class _RememberedText(ReadableTable):
         text = self._text
         if text.rows is None:
             return super().evidence(seed)
-        return collect_rows(text.rows, len(text.columns), seed)
+        return collect_rows(text.rows, len(text.columns), seed, self.missing)
 
 
 class _Memory:

@@ -126,6 +126,12 @@ class TextTable:
             notes.append(f"{bound}{lines:,} {'lines' if lines > 1 else 'line'} {UNREAD}{place}")
         return (*notes, *([UNALIGNED] if unaligned else []))
 
+    @property
+    def reading(self) -> tuple[tuple[str, str], ...]:
+        """The options by which others read its files; none where these differ."""
+        first, *others = ((one.options, one.columns) for one in self.layouts)
+        return tuple(first[0].items()) if all(one == first for one in others) else ()
+
     @cached_property
     def rows_size(self) -> int:
         """Bytes of memory that the rows take, about."""
@@ -223,7 +229,7 @@ def read_text_table(table: OpenTable, wanted: Mapping[int, int]) -> TextTable:
     positions: dict[int, list[int]] = defaultdict(list)
     before = 0
     for number, partition in enumerate(table.partitions):
-        name, transcoded = table.files[number], number in table.transcoded
+        name, transcoded = table.files[number], "encoding" in table.options[number]
         file = TextFile(table.connection, name, partition, wanted, room, transcoded)
         layout = _find_layout(table, number, file)
         layouts.append(layout)
@@ -256,7 +262,7 @@ def _find_layout(table: OpenTable, number: int, file: TextFile) -> Layout:
         layout = _layout(file, table.format)
     return replace(
         layout,
-        transcoded=file.transcoded,
+        options={**layout.options, **table.options[number]},
         partition=file.partition,
         called=table.called[number],
     )
