@@ -18,7 +18,7 @@ _ROWS_AT_ONCE = 500
 
 
 def exported(answer: TableAnswer, kind: str) -> Response:
-    """Return the rows as CSV or Parquet, streamed; a header tells whether there are others.
+    """Return the rows as CSV or Parquet, streamed; name and header tell whether there are others.
 
     CSV is as `csv_parts` has it; Parquet has every text as it is.
     """
@@ -28,8 +28,9 @@ def exported(answer: TableAnswer, kind: str) -> Response:
     else:
         columns = [_array([row[at] for row in answer.rows]) for at in range(len(names))]
         parts = _parquet(pa.Table.from_arrays(columns, names=list(names)))
+    name = f"first-{len(answer.rows)}-rows" if answer.more else "answer"
     headers = {
-        "Content-Disposition": f'attachment; filename="answer.{kind}"',
+        "Content-Disposition": f'attachment; filename="{name}.{kind}"',
         "X-More-Rows": str(answer.more).lower(),
     }
     return StreamingResponse(parts, headers=headers, media_type=MEDIA_TYPES[kind])

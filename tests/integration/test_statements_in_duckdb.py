@@ -104,6 +104,13 @@ def test_a_statement_ends_at_a_bound(sql, bounds, said):
         run(unchecked(sql), numbers(10_000), bounds)
 
 
+def test_rows_that_are_too_large_together_are_cut():
+    found = run(checked("SELECT n FROM numbers", [NUMBERS], "duckdb", 10_000), numbers(10_000),
+                RunBounds(result_bytes=2_000))  # fmt: skip
+    assert (found.rows, found.more) == (tuple((n,) for n in range(len(found.rows))), True)
+    assert 100 <= len(found.rows) < 300
+
+
 def test_no_file_is_left(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert run(unchecked("SELECT n FROM numbers"), numbers(1)).rows == ((0,),)

@@ -124,6 +124,9 @@ def test_rows_keep_their_order_and_those_beyond_are_told(source, refs):
     long = of(refs, "SELECT id FROM shop.people ORDER BY id", rows=250)
     found = source.run_statement(long)
     assert (found.rows, found.more) == (tuple((n,) for n in range(1, 251)), True)
+    large = of(refs, "SELECT id FROM shop.people ORDER BY id", rows=250, size=500)
+    found = source.run_statement(large)
+    assert (found.rows, found.more) == (tuple((n,) for n in range(1, 201)), True)
 
 
 def test_every_honest_statement_runs(source, refs):

@@ -192,6 +192,8 @@ def _bounded(found: Any, whole: Sequence[bool], request: Mapping[str, Any]) -> d
     for batch in found.to_arrow_reader(_BATCH_ROWS):
         size += batch.nbytes
         if size > request["bytes"]:
+            if rows:
+                return {"rows": rows, "more": True}
             raise _StoppedError(f"its rows are larger than {request['bytes']:,} bytes together")
         columns = [
             [

@@ -146,6 +146,7 @@ def _read(named: _Named, attempts: Attempts) -> NamedRows:
             matched = _matched(named, found)
             return NamedRows(
                 *(table.table_id, found.columns, found.rows, found.more, matched, together),
+                sql=statement.sql,
                 unread=table.unread,
             )
     raise SqlEmptyError(

@@ -100,6 +100,7 @@ class NamedRows:
         matched: Of each run of the question's words the columns in which these rows have it as a
             whole cell. Capitals and accents do not count.
         together: Whether each row has all of these; else no row has, and each has one.
+        sql: The statement that gave them.
         unread: As of `TableAnswer`.
     """
 
@@ -109,6 +110,7 @@ class NamedRows:
     more: bool
     matched: Mapping[str, tuple[str, ...]]
     together: bool
+    sql: str = ""
     unread: tuple[str, ...] = ()
 
 

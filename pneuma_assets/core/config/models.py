@@ -137,13 +137,17 @@ class JudgeConfig(Section):
         return model
 
 
+MOST_ROWS = 10_000
+"""Of a statement, shown or exported."""
+
+
 class AnswersConfig(Section):
     """How questions are answered in cells (Octopus, section 5), and the model that writes SQL."""
 
     model: ModelChoice | None = Field(
         None, description="The language model that writes SQL; none: rows that the question names."
     )
-    rows: int = Field(50, ge=1, le=10_000, description="Most rows of an answer.")
+    rows: int = Field(50, ge=1, le=MOST_ROWS, description="Most rows of an answer.")
     seconds: float = Field(20.0, gt=0.0, le=3600.0, description="Most seconds of a statement.")
 
     @property

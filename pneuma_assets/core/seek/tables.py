@@ -99,7 +99,10 @@ class Tables:
 
     def ask(self, sql: str, reads: Sequence[str], most_rows: int = 1_000) -> StatementRows:
         """Check and run a statement of a few rows."""
-        return self.rows(self.check(sql, reads, most_rows))
+        found = self.rows(self.check(sql, reads, most_rows))
+        if found.more and len(found.rows) < most_rows:
+            raise SqlStoppedError("its rows are too large together; ask for less")
+        return found
 
     def arrow(self, statement: Checked) -> pa.Table:
         """Return all rows of a checked statement.

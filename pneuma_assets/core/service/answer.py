@@ -24,6 +24,7 @@ from pneuma_assets.core.answers.run_duckdb import CHANGED as CHANGED_SINCE
 from pneuma_assets.core.answers.statements import Checked, Guard
 from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.config.models import MOST_ROWS
 from pneuma_assets.core.errors import (
     AccessRefusedError,
     ModelError,
@@ -43,6 +44,7 @@ from pneuma_assets.core.sources.base import StatementRows
 from pneuma_assets.core.tables import Problem, TableTerms, source_of
 from pneuma_assets.core.terms.fields import cell_term
 from pneuma_assets.core.terms.rare_words import sought_words
+from pneuma_assets.core.text.suggest import check_number
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexFilter
@@ -204,8 +206,12 @@ class Answering(Closing):
                 found = read if read.named or not unlikely else found
         return replace(_with_search(found, searched), missing=missing.parts, usage=used)
 
-    def run(self, sql: str, table_ids: Sequence[str], where: "IndexFilter") -> TableAnswer:
+    def run(
+        self, sql: str, table_ids: Sequence[str], rows: int | None, where: "IndexFilter"
+    ) -> TableAnswer:
         """Return the rows of a person's own statement; see `Workspace.run_sql`."""
+        most = self._loaded.deployment.answers.rows if rows is None else rows
+        check_number("rows", most, 1, MOST_ROWS)
         ids = self.sources.seen(table_ids, where)
         known = self.sources.tables(self._engine().ask(lambda engine: engine.evidence(ids)))
         for one in ids:
@@ -213,7 +219,7 @@ class Answering(Closing):
                 raise QueryError(f"no statement can read {one}: it is not indexed, or hidden")
         tables = tuple(known[one] for one in ids)
         dialect = self.sources.dialect(tables)
-        attempts = Attempts(self.sources, self._loaded.deployment.answers.rows)
+        attempts = Attempts(self.sources, most)
         try:
             return attempts.run(sql, AnswerSet(tables), dialect, PERSON)
         except SqlRefusedError as error:

@@ -196,7 +196,12 @@ class Workspace(WorkspaceCatalog, WorkspaceUsage):
             return session.answering.answer(question, k, model, where)
 
     def run_sql(
-        self, sql: str, tables: Sequence[str], *, where: IndexFilter = NO_FILTER
+        self,
+        sql: str,
+        tables: Sequence[str],
+        *,
+        rows: int | None = None,
+        where: IndexFilter = NO_FILTER,
     ) -> "TableAnswer":
         """Return the rows of a statement that a person wrote, or changed after an answer.
 
@@ -205,11 +210,12 @@ class Workspace(WorkspaceCatalog, WorkspaceUsage):
         Args:
             sql: One SELECT in the dialect of the tables' database, else DuckDB's.
             tables: Ids of the tables that it may read, called as answers call them.
+            rows: Most rows, up to 10,000 and 4 MB; None: as the deployment file has it.
             where: Who asks.
 
         Raises:
             ConfigError: There is no such table for who asks.
-            QueryError: A table is not indexed.
+            QueryError: A table is not indexed, or `rows` is out of range.
             SqlRefusedError: The guard refuses it; the message says why.
             SqlFailedError: It does not run, or a bound ends it.
             SourceError: A source does not answer; `TableReadError`: a table cannot be read.
@@ -217,7 +223,7 @@ class Workspace(WorkspaceCatalog, WorkspaceUsage):
         check_text("the statement", sql, QueryError)
         check_names("the tables", tables, QueryError)
         with self._asking() as session:
-            return session.answering.run(sql, tables, where)
+            return session.answering.run(sql, tables, rows, where)
 
     def statement_names(self, tables: Iterable[str]) -> dict[str, str]:
         """Return by id what statements about these tables call them, as `run_sql` expects it."""

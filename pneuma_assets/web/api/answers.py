@@ -6,6 +6,7 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from pneuma_assets.core.answers.results import CellAnswer, TableAnswer
+from pneuma_assets.core.config.models import MOST_ROWS
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.web.api.parameters import Asked, Body, Name
 from pneuma_assets.web.api.router import api_router, files_of
@@ -61,6 +62,7 @@ def export_statement(
     statement: Statement,
     format: Annotated[Literal["csv", "parquet"], Query()] = "csv",  # noqa: A002
 ) -> Response:
-    """Return at most as many rows as `answers.rows` of the deployment allows."""
+    """Return up to 10,000 rows and 4 MB; `X-More-Rows` and the file's name tell of others."""
     where = IndexFilter(readers=asker.readers)
-    return exported(desk.run_sql(statement.sql, statement.tables, where=where), format)
+    found = desk.run_sql(statement.sql, statement.tables, rows=MOST_ROWS, where=where)
+    return exported(found, format)

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Form, Query
 from fastapi.responses import HTMLResponse, Response
 
 from pneuma_assets.core.answers.results import Outcome, TableAnswer
+from pneuma_assets.core.config.models import MOST_ROWS
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.web.export import exported
 from pneuma_assets.web.pages.charts import chart_of
@@ -68,8 +69,8 @@ def export(
     tables: Tables,
     format: Annotated[Literal["csv", "parquet"], Form()],  # noqa: A002
 ) -> Response:
-    """Return the rows of a statement as a file."""
-    return exported(page.desk.run_sql(sql, tables, where=page.where), format)
+    """Return the rows of a statement as a file, also those that the page does not show."""
+    return exported(page.desk.run_sql(sql, tables, rows=MOST_ROWS, where=page.where), format)
 
 
 def _shown(page: Page, question: str, heading: str, **more: Any) -> HTMLResponse:

@@ -63,6 +63,14 @@ def test_a_hidden_table_has_the_words_of_one_that_there_is_not(workspace):
     assert said[0] == said[1]
 
 
+@pytest.mark.parametrize("rows", [0, 10_001, True, "9"])
+def test_rows_are_bounded(workspace, rows):
+    with pytest.raises(QueryError, match="from 1 to 10,000"):
+        workspace.run_sql("SELECT day FROM sales", [OLD], rows=rows)
+    one = workspace.run_sql("SELECT day FROM sales", [OLD], rows=1)
+    assert (len(one.rows), one.more) == (1, True)
+
+
 @pytest.mark.parametrize(("sql", "tables"), [(1, [OLD]), ("SELECT 1", OLD), ("SELECT 1", [1])])
 def test_what_is_no_text_is_refused(workspace, sql, tables):
     with pytest.raises(QueryError):

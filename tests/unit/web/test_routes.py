@@ -1,6 +1,8 @@
 """Every route of the interface for programs, asked as who may do all."""
 
 import io
+import re
+from html import unescape
 
 import pyarrow.parquet as pq
 import pytest
@@ -169,6 +171,38 @@ def test_a_statement_is_run_and_taken_as_a_file(client):
     assert "attachment" in taken.headers["content-disposition"]
     file = client.post(f"{API}/statements/export?format=parquet", json=statement).content
     assert pq.read_table(io.BytesIO(file)).column("river").to_pylist() == ["Rhine", "Danube"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_has_all_rows_and_says_in_its_name_where_it_has_not(client, kind):
+    statement = {"sql": "SELECT mass FROM penguins", "tables": [PENGUINS]}
+    shown = client.post(f"{API}/statements", json=statement).json()
+    assert (len(shown["rows"]), shown["more"]) == (50, True)
+    joined = "JOIN penguins q USING (island) JOIN penguins r USING (island)"
+    pairs = f"SELECT p.mass FROM penguins p {joined}"
+    for sql, rows, name in ((statement["sql"], 60, "answer"), (pairs, 10_000, "first-10000-rows")):
+        asked = {"sql": sql, "tables": [PENGUINS]}
+        on_page = {**asked, "format": kind}
+        for taken in (
+            client.post(f"{API}/statements/export?format={kind}", json=asked),
+            client.post("/answer/export", data=on_page),
+        ):
+            assert rows == (
+                pq.read_table(io.BytesIO(taken.content)).num_rows
+                if kind == "parquet"
+                else len(taken.text.splitlines()) - 1
+            )
+            assert f'filename="{name}.{kind}"' in taken.headers["content-disposition"]
+            assert taken.headers["x-more-rows"] == str(rows > 60).lower()
+
+
+def test_the_statement_beside_rows_that_a_question_names_gives_these(client):
+    found = client.get("/answer?q=the length of the Danube").text
+    [form] = [one for one in found.split("<form") if "/answer/run" in one[:200]]
+    sql = unescape(re.search(r"<textarea[^>]*>(.*?)</textarea>", form, re.DOTALL)[1])
+    taken = client.post("/answer/export", data={"sql": sql, "tables": [RIVERS], "format": "csv"})
+    assert taken.text.splitlines() == ["river,length", "Danube,2850"]
+    assert "up to 10,000 and 4 MB" in form
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,8 @@ def _fetched(connection: Connection, statement: Statement, seconds: float) -> St
         batch = [tuple(map(_plain, row)) for row in result]
         size += sum(len(str(cell)) for row in batch for cell in row)
         if size > statement.size:
+            if rows:
+                return StatementRows(columns, tuple(rows), more=True)
             raise SqlStoppedError(
                 f"its rows are larger than {statement.size:,} bytes together; ask for less"
             )
