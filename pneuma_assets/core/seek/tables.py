@@ -5,7 +5,7 @@ locked DuckDB: it sees the rows of the tables that it names, of the columns that
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import pyarrow as pa
@@ -21,6 +21,8 @@ from pneuma_assets.core.seek.state import StateInvalidError
 from pneuma_assets.core.sources.base import StatementRows
 
 DIALECT = "duckdb"
+_MOST_JSON = 16 << 20
+"""Bytes of rows that come as JSON, which this process reads in one step."""
 
 
 class Readable(Protocol):
@@ -95,7 +97,9 @@ class Tables:
         Raises:
             SqlFailedError: As of `run_duckdb.run`.
         """
-        return run(statement, self._given(statement), self.bounds.statement)
+        bounds = self.bounds.statement
+        most = min(bounds.result_bytes, _MOST_JSON)
+        return run(statement, self._given(statement), replace(bounds, result_bytes=most))
 
     def ask(self, sql: str, reads: Sequence[str], most_rows: int = 1_000) -> StatementRows:
         """Check and run a statement of a few rows."""

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 from pneuma_assets.core.errors import PneumaError, QueryError
 
-_LONGEST = 1_000
+_LONGEST = 200
 _SAID = 10**15
 """A greater number is not repeated: Python spells none of more than 4,300 digits."""
 _COMPARED = 100

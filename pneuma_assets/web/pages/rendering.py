@@ -75,7 +75,7 @@ def render(name: str, context: Mapping[str, Any]) -> str:
 def shown(value: Any) -> Any:
     """Return what stands for a value on a page: signs that could disguise a text become visible."""
     if isinstance(value, bool):
-        return str(value).lower()  # as files and charts have it
+        return str(value).lower()  # as files have it
     if isinstance(value, str) and not isinstance(value, Markup):
         return _DISGUISING.sub("\ufffd", value)
     return value

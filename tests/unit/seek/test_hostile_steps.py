@@ -4,10 +4,13 @@ import pyarrow as pa
 import pytest
 
 from pneuma_assets.core.answers.run_duckdb import RunBounds
+from pneuma_assets.core.errors import SqlStoppedError
 from pneuma_assets.core.seek.materialize import probe, run_queries
 from pneuma_assets.core.seek.results import MakeBounds, StepFailedError
 from pneuma_assets.core.seek.script import as_script
+from pneuma_assets.core.seek.skeptic.statements import findings_of, values_of
 from pneuma_assets.core.seek.state import read_state
+from pneuma_assets.core.seek.tables import InHand, Tables
 from tests.support.arrow_relations import ArrowRelations, made_by, texts
 
 ODD = "a\"b'; DROP TABLE x; --"
@@ -70,6 +73,20 @@ def test_what_is_too_much_ends_and_says_so(sql, bounds, said):
     one = pa.table({"n": range(1, 30_000)})
     with pytest.raises(StepFailedError, match=said):
         made({"operator": "sql", "code": sql}, MakeBounds(statement=RunBounds(**bounds)), one=one)
+
+
+def test_what_comes_from_large_cells_into_this_process_is_bounded():
+    """Reading JSON, and comparing texts, holds up all other threads."""
+    tables = Tables(MakeBounds())
+    tables.put("t", InHand(pa.table({"c": [f"{n:03}{'x' * 100_000}" for n in range(200)]})))
+    shown = tables.rows(tables.check("SELECT c FROM t", ["t"], 200))
+    assert (len(shown.rows), shown.more) == (100, True)
+    with pytest.raises(SqlStoppedError, match="too large together"):
+        tables.ask("SELECT c FROM t", ["t"], 200)
+    assert {len(one) for one in values_of("t", "c", tables)} == {60}
+    sql = f"SELECT count(*) AS n FROM t WHERE c = '{'x' * 10_000}'"
+    told = findings_of(tables.check(sql, ["t"]), "s", tables)
+    assert "literal not found" in {one.rule for one in told}
 
 
 def test_queries_see_t_alone():

@@ -1,6 +1,7 @@
 """What pages are put together from: bars, graphs, times and marked texts."""
 
 from datetime import UTC, datetime, timedelta
+from math import isfinite
 
 import pytest
 from hypothesis import given
@@ -99,6 +100,9 @@ def test_what_disguises_a_text_is_seen():
         (("name", "n"), [("a", 1)]),
         (("name", "n"), [("a", "1"), ("b", "2")]),
         (("name", "n"), [(f"x{one}", one) for one in range(41)]),
+        (("year", "n"), [(one, one) for one in range(1_001)]),
+        (("name", "n"), [("a", 10**400), ("b", 1)]),
+        (("name", "n"), [("a", None), ("b", None)]),
     ],
 )
 def test_rows_that_no_chart_shows_have_none(columns, rows):
@@ -109,10 +113,65 @@ def test_a_chart_holds_what_it_shows_by_what_tells_rows_apart():
     chart = chart_of(("day", "n"), [("2020-01-01", 1), ("2020-01-02", 3)])
     assert chart is not None
     assert chart.says.startswith("Line of n by day")
-    assert chart.image.startswith("data:image/svg+xml;base64,")
+    assert len(chart.points) == 2
     rows = [("Peru", "2020-01-01", 1), ("Peru", "2020-01-02", 3)]
     assert chart_of(("country", "day", "n"), rows).says.startswith("Line of n by day")
     assert chart_of(("country", "n"), [(one, n) for one, _, n in rows]) is None
+
+
+def drawn(columns, rows):
+    """Return the SVG of a chart, as a page has it."""
+    parts = environment().get_template("parts.html").make_module({"asker": None})
+    return str(parts.chart(chart_of(columns, rows)))
+
+
+def test_bars_begin_at_zero_and_have_their_values_beside_them():
+    rows = [("Kiel", 30), ("Riga", -10), ("Turku", None), ("Tallinn", 0)]
+    chart = chart_of(("station", "total"), rows)
+    (kiel, riga, tallinn) = [(x, x + width) for x, _, width in chart.bars]
+    assert riga[1] == kiel[0] == tallinn[0] == tallinn[1]
+    assert kiel[1] - kiel[0] == pytest.approx(3 * (riga[1] - riga[0]), abs=0.2)
+    assert {"Kiel", "Riga", "Tallinn", "30", "-10", "0", "station", "total"} == {
+        text for *_, text in chart.texts
+    }
+
+
+def test_a_line_has_round_values_at_its_side_and_some_of_its_dates_below():
+    days = [f"2020-01-{day:02}" for day in range(1, 32)]
+    chart = chart_of(("day", "n"), [(one, 1_000 + 7 * at) for at, one in enumerate(days)])
+    texts = [text for *_, text in chart.texts]
+    assert [one for one in texts if "," in one] == ["1,000", "1,050", "1,100", "1,150", "1,200",
+                                                    "1,250"]  # fmt: skip
+    below = [one for one in texts if "-" in one]
+    assert (below[0], below[-1], len(below)) == (days[0], days[-1], 5)
+
+
+CELLS = st.one_of(
+    *(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=300)),
+    *(st.datetimes().map(str), st.lists(st.integers(), max_size=3)),
+)
+
+
+@given(st.lists(st.tuples(CELLS, CELLS, st.floats(allow_nan=False)), max_size=50))
+def test_whatever_rows_there_are_a_chart_stays_in_its_box(rows):
+    chart = chart_of(("a", "b", "c"), rows)
+    if chart is not None:
+        whole = [*((x + width, y) for x, y, width in chart.bars), *chart.points]
+        whole += [(x, y) for x, y, *_ in (*chart.bars, *chart.texts)]
+        assert all(isfinite(x) and -1 <= x <= 721 for x, _ in whole)
+        assert all(isfinite(y) and 0 <= y <= chart.height for _, y in whole)
+
+
+@pytest.mark.parametrize("sign", ["x", "漢", "<script>&'\"", "\u202e", "\n"])
+def test_a_chart_of_large_cells_is_as_small_as_one_of_small_ones(sign):
+    """What is made of an answer in the server's process is bounded by counts, not by seconds."""
+    rows = [(f"{one:02} {sign * 80_000}", one) for one in range(40)]
+    svg = drawn(("name " + sign * 80_000, "n"), rows)
+    assert len(svg) < 30_000
+    assert "<script" not in svg
+    assert "\u202e" not in svg
+    assert len(drawn(("day", "n"), [(one, one) for one in range(1_000)])) < 30_000
+    assert 'role="img" aria-label="Bars of n by name' in svg
 
 
 @pytest.mark.parametrize(

@@ -196,6 +196,21 @@ def test_a_file_has_all_rows_and_says_in_its_name_where_it_has_not(client, kind)
             assert taken.headers["x-more-rows"] == str(rows > 60).lower()
 
 
+def test_a_page_of_large_cells_is_bounded(client):
+    """What a request makes of rows in the server's process is bounded by counts, not by seconds."""
+    long = (
+        "SELECT p.mass || string_agg(q.species, '') AS name, count(*) AS n FROM penguins p "
+        "JOIN penguins q USING (island) JOIN penguins r USING (island) GROUP BY p.mass LIMIT 40"
+    )
+    statement = {"sql": long, "tables": [PENGUINS]}
+    found = client.post(f"{API}/statements", json=statement).json()
+    assert len(found["rows"]) == 40
+    assert min(len(name) for name, _ in found["rows"]) > 20_000
+    page = client.post("/answer/run", data=statement).text
+    assert page.count('<rect class="bar"') == 40
+    assert len(page) < 40 * 3_000
+
+
 def test_the_statement_beside_rows_that_a_question_names_gives_these(client):
     found = client.get("/answer?q=the length of the Danube").text
     [form] = [one for one in found.split("<form") if "/answer/run" in one[:200]]
