@@ -108,12 +108,12 @@ def test_without_a_model_the_nearest_table_comes_first_and_a_statement_reads_it(
         assert "lake/birds/pen.guins 1" in tables.first.inner_text()
         assert "North 3" in tables.nth(1).inner_text()
         assert violations(page) == []
-        for place in range(2):
+        for place, (summary, rows) in enumerate((("Write a", 2), ("Change or export their", 1))):
             page.goto("/answer?q=mass by species of penguins, on average at North 3")
-            tables.nth(place).get_by_text("Write a statement").click()
+            tables.nth(place).get_by_text(f"{summary} statement").click()
             tables.nth(place).get_by_role("button", name="Run").click()
             page.wait_for_url("**/answer/run?**")
-            assert page.locator("tbody tr").count() == 2
+            assert page.locator("tbody tr").count() == rows
 
 
 def test_where_nothing_answers_a_person_writes_a_statement(browser, site):
