@@ -108,8 +108,8 @@ class ColumnProfile:
             counts for nothing below.
         distinct: The number of different cells, at most that of rows with a value.
         distinct_exact: Whether that is exact, else estimated.
-        least: The least cell as it is spelled, cut: of numbers by their value, of other text by
-            code point, so that dates as ISO 8601 spells them are in order. None: there is none.
+        least: The least cell as it is spelled, cut, where all are numbers, or dates as ISO 8601
+            spells them. None of other text, of which the first of an alphabet says nothing.
         greatest: The greatest, likewise.
         frequent: The cells that most rows have, cut, each with its share of all rows. None that is
             there once.

@@ -19,6 +19,7 @@ from pyarrow import feather, orc
 
 from pneuma_assets import open_workspace
 from tests.support.indexed_home import make_home
+from tests.support.served_home import client_of, local_app
 
 pytestmark = pytest.mark.integration
 
@@ -176,6 +177,15 @@ def test_a_cell_without_a_value_is_null_in_text_and_a_text_in_typed_files(pages)
     assert (text.nulls, text.distinct, text.missing) == (0.25, 3, ())
     assert (number.nulls, number.distinct, number.least) == (0.5, 2, "1.5")
     assert column(pages, "lines.jsonl", "a").profile.nulls == 0
+
+
+def test_the_page_says_how_missing_cells_are_spelled(tmp_path):
+    file = make_home(tmp_path, {"lake/a.csv": "n\n1\nNA\n-\nNA\n"})
+    with client_of(local_app(file)) as client:
+        page = " ".join(client.get("/tables/lake/a").text.split())
+    assert (
+        '1 value, 75 % NULL (<span class="ink">-</span>, <span class="ink">NA</span>)</li>' in page
+    )
 
 
 def test_code_reads_numbers_dates_and_letters_as_a_person_does(pages):

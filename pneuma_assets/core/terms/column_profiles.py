@@ -70,21 +70,22 @@ def column_profile(
     cells = [*ends, *counts]
     least, greatest, bins = None, None, Bins()
     if cells:
-        low, high = least, greatest = min(cells), max(cells)
+        low, high = min(cells), max(cells)
         numeric = sampled is None or sampled.extremes.numbers is not None
         values, units = numbers_of(cells, low, high) if numeric else None, _OF_NUMBERS
-        if values is not None:
-            least, greatest = cells[int(values.argmin())], cells[int(values.argmax())]
-        else:
+        if values is None:
             values, units = _times_of(cells, low, high), _OF_TIMES
         if values is not None:
+            least, greatest = (
+                cells[int(at)][:SHOWN_CHARACTERS] for at in (values.argmin(), values.argmax())
+            )
             weights = np.array([counts.get(cell, 0) for cell in cells], np.float64)
             weights[: len(ends)] = 0
             bins = histogram(values, weights * (rows / counted), units)
     return ColumnProfile(
         nulls / max(1, rows),
         *(min(distinct[0], rows - nulls), distinct[1]),
-        *(least and least[:SHOWN_CHARACTERS], greatest and greatest[:SHOWN_CHARACTERS]),
+        *(least, greatest),
         _frequent(counts, counted, _TWICE if sampled is None else _OFTEN_IN_SAMPLE),
         bins,
         sampled is None,

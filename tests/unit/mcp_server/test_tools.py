@@ -52,6 +52,12 @@ def test_tables_are_found_and_described(call):
         *("order_id", "customer_id", "amount_eur", "ordered_on")
     ]
     assert page["columns"][2]["about"] == "Price"
+    price, day = page["columns"][2:]
+    assert (price["least"], price["greatest"]) == ("0.0", "298.5")
+    assert (day["least"], day["greatest"]) == ("2024-01-01", "2024-01-28")
+    _, name, city = told(call("describe_table", table="lake/customers"))["columns"]
+    assert not {"least", "greatest"} & {*name, *city}
+    assert sorted(city["frequent"]) == ["Graz", "Kiel", "Lyon"]
     assert page["joins"][0]["other"] == "lake/customers"
     assert page["joins"][0]["on"] == "orders.customer_id = customers.customer_id"
     assert "web shop" in page["documents"][0]

@@ -54,10 +54,11 @@ def test_a_small_column_is_told_exactly(cells):
         assert sum(rows for *_, rows in found.histogram) == len(said)
         assert len(found.histogram) <= BINS
         assert all(low < high for low, high, _ in found.histogram) or len(found.histogram) == 1
-    elif said:
-        assert (found.least, found.greatest) == (min(said), max(said))
+        assert None not in (found.least, found.greatest)
+    elif found.least is None:
+        assert found.greatest is None
     else:
-        assert (found.least, found.greatest) == (None, None)
+        assert float(found.least) <= float(found.greatest)
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=60))
@@ -146,19 +147,20 @@ KINDS = {
     "whole numbers beyond those of floats": ([LARGE[1], LARGE[0], LARGE[2]], LARGE[0], LARGE[2], 3),
     "a range beyond whole numbers": (FAR, *FAR, 2),
     "one number": (["5", "5"], "5", "5", 2),
-    "a number beyond all": (["1", "1e999"], "1", "1e999", 0),
-    "words that floats know": (["1", "inf", "2"], "1", "inf", 0),
+    "a number beyond all": (["1", "1e999"], None, None, 0),
+    "words that floats know": (["1", "inf", "2"], None, None, 0),
     "a range beyond all": (["-1.7e308", "1.7e308"], "-1.7e308", "1.7e308", 0),
     "a range up to all": (["0", "1.797e308"], "0", "1.797e308", 2),
     "the smallest range": (["0", "5e-324"], "0", "5e-324", 2),
-    "numbers and a word": (["10", "9", "x"], "10", "x", 0),
-    "hexadecimal": (["10", "0x1f", "9"], "0x1f", "9", 0),
-    "digits of others": (ARABIC, *ARABIC, 0),
+    "numbers and a word": (["10", "9", "x"], None, None, 0),
+    "hexadecimal": (["10", "0x1f", "9"], None, None, 0),
+    "digits of others": (ARABIC, None, None, 0),
     "days": (["2024-02-01", "", "2024-01-31"], "2024-01-31", "2024-02-01", 2),
-    "no day": (["2024-02-30", "2024-01-31"], "2024-01-31", "2024-02-30", 0),
+    "no day": (["2024-02-30", "2024-01-31"], None, None, 0),
     "times": (TIMES, *TIMES, 2),
-    "text by code point": (["b", "a", "Z", "é"], "Z", "é", 0),
-    "long text": (["x" * 300], "x" * 80, "x" * 80, 0),
+    "text": (["b", "a", "Z", "é"], None, None, 0),
+    "days and a word": (["2024-01-31", "soon"], None, None, 0),
+    "a long number": (["9" * 300], "9" * 80, "9" * 80, 1),
 }  # fmt: skip
 
 

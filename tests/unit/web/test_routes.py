@@ -47,6 +47,19 @@ def test_columns_are_found_by_their_names_descriptions_and_frequent_values(clien
         assert text[start:end] in question
 
 
+def test_a_column_of_text_shows_frequent_values_and_one_of_numbers_its_ends(client):
+    columns = got(client, "/table", id=PENGUINS)["columns"]
+    profiles = {one["name"]: one["profile"] for one in columns}
+    species, mass = profiles["species"], profiles["mass"]
+    assert (species["least"], species["greatest"]) == (None, None)
+    assert species["frequent"] == [["Adelie", 0.5], ["Gentoo", 0.5]]
+    assert (mass["least"], mass["greatest"]) == ("3000", "3059")
+    page = " ".join(client.get(f"/tables/{PENGUINS}").text.split())
+    assert 'most often <span class="ink">Adelie</span> 50 %' in page
+    assert '<span class="ink">3000</span> to <span class="ink">3059</span>' in page
+    assert '<span class="ink">Adelie</span> to' not in page
+
+
 NOT_KNOWN = {
     "/search?q=a&sorce=open": "unknown parameter 'sorce'; there are: q, k, words_only, source,",
     "/tables?q=a": "unknown parameter 'q'; there are: text",
