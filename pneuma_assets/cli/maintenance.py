@@ -83,7 +83,7 @@ def restore(workspace: "Workspace", as_json: JsonOption = False) -> None:
         print_line("the state file is whole; there is nothing to restore")
     else:
         made = "the backup" if restored.from_backup else "a new file, as there was no backup"
-        print_line(f"the state is now {made}, with {restored.said:,} things that people said")
+        print_line(f"the state is now {made}, with {restored.said:,} lines of said.jsonl")
         if restored.kept is not None:
             print_line(f"the damaged file is kept: {restored.kept}")
         print_line("run: pneuma-assets index")

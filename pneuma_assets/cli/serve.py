@@ -35,13 +35,12 @@ def serve(
     require("pneuma-assets serve", ConfigError, *_NEEDED)
     import uvicorn
 
-    from pneuma_assets.core.service.state import StateReader
+    from pneuma_assets.core.service.state import has_keys
     from pneuma_assets.web.policy import SERVER, VARIABLE, policy_of
 
     loaded = workspace.loaded
-    with StateReader(loaded, os.environ) as state:
-        has_keys = state.read(lambda store: bool(store.keys.all()), nothing=False)
-    policy = policy_of(loaded, host, os.environ, has_keys=has_keys)
+    by_key = loaded.deployment.web.oidc.issuer is None and has_keys(loaded, os.environ)
+    policy = policy_of(loaded, host, os.environ, has_keys=by_key)
     shown = f"[{host}]" if ":" in host else host
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

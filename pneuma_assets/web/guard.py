@@ -105,10 +105,12 @@ class Guard:
 
     async def _admitted(self, request: Request, receive: Receive) -> Receive:
         """Return what gives the body of a request that may be answered."""
-        if not self._policy.allows_host(request.headers.get("host", "")):
-            raise RefusedError(
-                421, "wrong-host", "This server answers to the name localhost alone."
+        if not self._policy.allows(request.headers, request.scope["http_version"]):
+            told = (
+                "This server answers to the name localhost alone, and through no proxy; to have it "
+                "tell who asks, make a key (pneuma-assets keys create) and start it again."
             )
+            raise RefusedError(421, "wrong-host", told)
         body = await read_body(receive, request.headers.get("content-length"))
         is_open = request.url.path.startswith(_OPEN)
         caller = None if is_open else await self._caller(request)

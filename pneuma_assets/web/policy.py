@@ -31,6 +31,12 @@ would have everybody refused. A proxy ends them (docs/web.md).
 
 _LEAST_SECRET = 32
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+_OF_PROXIES = (
+    *("forwarded", "via", "x-forwarded", "x-real-ip", "x-client-ip", "x-cluster-client-ip"),
+    *("x-original-", "x-envoy-", "x-proxy", "x-arr-", "x-azure-", "x-amzn-", "x-appengine-"),
+    *("cf-", "cdn-", "true-client-ip", "fastly-", "fly-", "tailscale-"),
+)
+"""How names of headers begin that proxies, tunnels and load balancers add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +69,16 @@ class Policy:
         except (KeyError, TypeError, ValueError) as error:
             raise ConfigError("start the server by: pneuma-assets serve") from error
 
-    def allows_host(self, host: str) -> bool:
-        """Tell whether a local server may be called so; a page elsewhere may rebind its own name.
+    def allows(self, headers: Mapping[str, str], http_version: str) -> bool:
+        """Tell whether a request may have come from the one person of a local server.
 
-        Args:
-            host: The header Host, with or without a port.
+        None has by another name, which a page elsewhere may rebind, or by a proxy, which may write
+        this name into the requests of others; nginx asks by HTTP 1.0 unless configured otherwise.
         """
+        host = headers.get("host", "")
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
-        return not self.is_local or name.lower() in _LOCAL_NAMES
+        is_passed_on = http_version == "1.0" or any(one.startswith(_OF_PROXIES) for one in headers)
+        return not self.is_local or (name.lower() in _LOCAL_NAMES and not is_passed_on)
 
 
 def is_loopback(host: str) -> bool:
@@ -97,10 +105,12 @@ def policy_of(
     """
     web = loaded.deployment.web
     is_local = not has_keys and web.oidc.issuer is None
-    if is_local and not is_loopback(host):
+    # Of a state on a server, nothing here tells whether it is new or was emptied.
+    if is_local and (not is_loopback(host) or loaded.deployment.state.url is not None):
         raise ConfigError(
-            f"{host} can be reached from other machines, and nothing says who may ask: make a key "
-            "(pneuma-assets keys create NAME --reader NAME), set web.oidc, or bind to 127.0.0.1"
+            f"{host}, or the state, can be reached from other machines, and nothing says who may "
+            "ask: make a key (pneuma-assets keys create NAME --reader NAME), set web.oidc, or bind "
+            "to 127.0.0.1 where the state is a file"
         )
     secret = secrets.token_urlsafe(48)
     if web.session_secret_env is not None:

@@ -133,3 +133,47 @@ def test_nobody_is_served_beyond_this_machine_without_proof(home):
     assert done.returncode == 1
     assert "keys create" in done.stderr
     assert os.linesep not in done.stderr.strip()
+
+
+@pytest.mark.parametrize("lost", ["state.db", "state.db*", "s*"])
+def test_nobody_is_served_without_proof_whose_state_is_gone(home, lost):
+    run(home, "keys", "create", "ana")
+    run(home, "index")  # which backs the state up
+    for one in home.glob(lost):
+        one.unlink()
+    (home / "serve.log").unlink(missing_ok=True)
+    refused = command(home, "serve", "--port", 1)
+    done = subprocess.run(refused, capture_output=True, text=True, timeout=LONGEST, check=False)
+    assert done.returncode == 1
+    assert "restore" in done.stderr or "There is no state in" in done.stderr
+
+
+PASSED_ON = (
+    *("X-Forwarded-For: 10.0.0.7", "X-Forwarded-Host: data.example.com", "X-Real-IP: 10.0.0.7"),
+    *("Via: 1.1 proxy", "Forwarded: for=10.0.0.7", "CF-Connecting-IP: 10.0.0.7"),
+    *("True-Client-IP: 10.0.0.7", "HTTP/1.0"),
+)
+
+
+def test_a_proxy_that_rewrites_host_is_not_who_started_the_server(home):
+    call = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
+
+    def asked(base, header, method, path, body=b"") -> int:
+        """The status of the answer to a request as nginx passes it on."""
+        protocol, more = (header, "") if header.startswith("HTTP/") else ("HTTP/1.1", header)
+        lines = [f"{method} {path} {protocol}", f"Host: {base.partition('//')[2]}", more]
+        lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+        lines += ["Accept: application/json, text/event-stream", "Connection: close"]
+        head = "\r\n".join(filter(None, lines)).encode()
+        port = int(base.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=LONGEST) as connection:
+            connection.sendall(head + b"\r\n\r\n" + body)
+            return int(connection.makefile("rb").readline().split()[1])
+
+    with serving(home) as base:
+        for request in (
+            *(("GET", "/"), ("GET", "/answer?q=species"), ("GET", "/api/v1/search?q=species")),
+            ("POST", "/mcp", call),
+        ):
+            assert asked(base, "", *request) == 200
+            assert {asked(base, one, *request) for one in PASSED_ON} == {421}

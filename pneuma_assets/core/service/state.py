@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from pneuma_assets.core.close_once import Closing, Shared
-from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.config.load import FILE_NAME, LoadedDeployment
 from pneuma_assets.core.errors import StateError
 
 if TYPE_CHECKING:
@@ -30,11 +30,36 @@ def has_state(loaded: LoadedDeployment, environ: Mapping[str, str]) -> bool:
         StateError: The state's server cannot be asked.
     """
     if loaded.deployment.state.url is None:  # without what it takes to open one
-        return _state_file(loaded).exists()
+        names = STATE_FILE, f"{STATE_FILE}.backup"  # opening tells to restore one that is gone
+        return any((loaded.home / one).exists() for one in names)
     from pneuma_assets.core.store import postgresql_database
 
     server = postgresql_database.server_of(loaded.deployment.state, environ)
     return server is not None and postgresql_database.is_made(server)
+
+
+def has_keys(loaded: LoadedDeployment, environ: Mapping[str, str]) -> bool:
+    """Return whether an API key was ever made, be it revoked or not; creates nothing.
+
+    Raises:
+        ConfigError: A variable that holds a secret of the state is not set.
+        StateError: Nobody knows: the state cannot be read, or is absent where not all is new.
+    """
+    if has_state(loaded, environ):
+        with open_store(loaded, environ) as store:
+            return bool(store.keys.all())
+    from pneuma_assets.core.index.registry import may_have_index
+
+    found = {one.name for one in loaded.home.iterdir()} if loaded.home.exists() else set()
+    there = ", ".join(sorted(found - {FILE_NAME, f"{FILE_NAME}.lock"})[:3])
+    there = there or "an index elsewhere" * may_have_index(loaded.deployment.index, loaded.home)
+    if there and loaded.deployment.state.url is None:
+        raise StateError(
+            f"There is no state in {loaded.home}, but {there}: nobody knows whether there were "
+            "keys. Name the right folder by --home, or run `pneuma-assets index`, which makes the "
+            "state again, with the keys that said.jsonl holds."
+        )
+    return False
 
 
 def open_store(loaded: LoadedDeployment, environ: Mapping[str, str]) -> "Store":

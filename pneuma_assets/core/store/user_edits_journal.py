@@ -1,4 +1,4 @@
-"""What people said, in a file of JSON Lines beside the state file: a copy that outlives it.
+"""What people said and API keys, in a file of JSON Lines beside the state file, which it outlives.
 
 A line is a row of a table, which `said` names. What is new is appended; with any other change the
 file is written anew as one act, so what is withdrawn leaves it, too.
@@ -19,6 +19,7 @@ from sqlalchemy import Connection, Table, delete, select
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.schema import (
+    access_keys,
     answers,
     corrections,
     join_verdicts,
@@ -31,20 +32,24 @@ from pneuma_assets.core.store.schema import (
 logger = logging.getLogger(__name__)
 
 FILE_NAME = "said.jsonl"
-SAID = (user_contexts, corrections, join_verdicts, answers, knowledge)
+SAID = (user_contexts, corrections, join_verdicts, answers, knowledge, access_keys)
 _TABLES = {table.name: table for table in SAID}
 _MARK = "said.jsonl"
 """Under which the database knows the file as its last transaction left it, if it was not killed."""
 
 
 def watch(connection: sqlite3.Connection, notice: Callable[..., None]) -> None:
-    """Tell a function each change of what people said: its table and, of a new row, the values."""
+    """Tell a function each change of what people said: its table and, of a new row, the values.
+
+    That a key was used, which happens every minute, is none.
+    """
     connection.create_function("said", -1, notice)
     for name, table in _TABLES.items():
         values = "".join(f', new."{column.name}"' for column in table.columns)
-        for change, given in (("INSERT", values), ("UPDATE", ""), ("DELETE", "")):
+        named = ", ".join(f'"{one.name}"' for one in table.columns if one.name != "used_at")
+        for change, given in (("INSERT", values), (f"UPDATE OF {named}", ""), ("DELETE", "")):
             connection.execute(
-                f"CREATE TEMP TRIGGER said_{change}_{name} AFTER {change} ON {name} "
+                f"CREATE TEMP TRIGGER said_{change[:6]}_{name} AFTER {change} ON {name} "
                 f"BEGIN SELECT said('{name}'{given}); END"
             )
 
@@ -144,7 +149,8 @@ def replay(connection: Connection, path: Path) -> int:
             "%s: read it there, and say it again.", path, ", ".join(unread), kept
         )  # fmt: skip
     for name, table in _TABLES.items():
-        connection.execute(delete(table))
+        if table is not access_keys:  # of which none is ever removed
+            connection.execute(delete(table))
         upsert(connection, table, rows[name])
     return sum(map(len, rows.values()))
 
@@ -168,7 +174,8 @@ def _row_of(line: bytes) -> tuple[Table, dict[str, Any]]:
     if not isinstance(row, dict):
         raise TypeError("no row")
     table = _TABLES[row.pop("said")]
-    columns = {column.name: column.type.python_type for column in table.columns}
-    if {name: type(value) for name, value in row.items()} != columns:
+    columns, known = table.columns, {one.name: one.type.python_type for one in table.columns}
+    nulls = [name for name, one in row.items() if one is None and columns[name].nullable]
+    if {n: known[n] if n in nulls else type(one) for n, one in row.items()} != known:
         raise ValueError("no such row")
     return table, row

@@ -4,12 +4,14 @@ import json
 import os
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
+from pneuma_assets.core.service.access_keys import create_key
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store import user_edits_journal as journal
 from pneuma_assets.core.store.narrations import AnswerKey, Subject
@@ -94,6 +96,39 @@ def test_without_a_backup_people_need_not_say_it_again(path, damage):
         found = restore(path)
         assert (found.from_backup, found.said) == (False, 3)
     assert (said(path), narrated(path)) == (before, 0)
+
+
+@pytest.mark.parametrize("backed_up", [True, False])
+def test_keys_outlive_the_state_and_those_that_were_revoked_stay_so(path, backed_up):
+    with Store(path) as store:
+        old, _ = create_key(store, "old", ["finance"], may_edit=True, days=30)
+        store.back_up()
+        create_key(store, "new", is_operator=True)
+        store.keys.revoke("old")
+        written = path.with_name("said.jsonl").read_bytes()
+        store.keys.note_used([old.key_id])
+        assert path.with_name("said.jsonl").read_bytes() == written, "no use of a key writes it"
+        before = [replace(one, used_at=None) for one in store.keys.all()]
+    path.unlink()
+    if backed_up:
+        restore(path)
+    else:
+        path.with_name("state.db.backup").unlink()
+    with Store(path) as store:
+        assert [replace(one, used_at=None) for one in store.keys.all()] == before
+    assert [one.revoked_at is None for one in before] == [False, True]
+
+
+def test_a_key_of_a_damaged_line_is_that_of_the_backup(path):
+    with Store(path) as store:
+        create_key(store, "ana")
+        store.back_up()
+    file = path.with_name("said.jsonl")
+    file.write_bytes(file.read_bytes().replace(b'"ana"', b"7"))
+    path.unlink()
+    restore(path)
+    with Store(path) as store:
+        assert [one.name for one in store.keys.all()] == ["ana"]
 
 
 def check(path: Path) -> None:

@@ -2,6 +2,9 @@
 
 import pytest
 
+from pneuma_assets.web.policy import Policy
+from tests.support.served_home import SECRET, client_of
+
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/api/v1/search?q=a", "/no", "/login"])
 def test_every_response_bears_the_headers(client, path):
@@ -26,6 +29,28 @@ def test_every_response_bears_the_headers(client, path):
 )
 def test_a_local_server_is_asked_by_its_own_name(client, host, status):
     assert client.get("/api/v1/search?q=rivers", headers={"Host": host}).status_code == status
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("X-Forwarded-For", "X-FORWARDED-PROTO", "X-Real-IP", "Via", "Forwarded"),
+        *("CF-Connecting-IP", "CF-Ray", "True-Client-IP", "X-Client-IP", "Tailscale-User-Login"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/api/v1/me", "/mcp", "/metrics"])
+def test_what_a_proxy_passed_on_is_not_of_the_one_person(client, guarded, path, name):
+    assert client.get(path, headers={name: "10.0.0.7"}).status_code == 421
+    with client_of(guarded) as other:
+        found = other.get(path, headers={name: "10.0.0.7"}, follow_redirects=False)
+        assert found.status_code in (303, 401)
+
+
+def test_the_protocol_of_proxies_is_none_of_a_browser():
+    headers = {"host": "127.0.0.1:8765"}
+    assert Policy(True, False, SECRET).allows(headers, "1.1")
+    assert not Policy(True, False, SECRET).allows(headers, "1.0")
+    assert Policy(False, False, SECRET).allows(headers, "1.0")
 
 
 IMAGE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "image"}

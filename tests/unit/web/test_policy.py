@@ -1,13 +1,21 @@
 """Who may be served where, who reads figures, whose scripts may ask, and files of answers."""
 
+from contextlib import nullcontext
+from dataclasses import replace
+
 import pytest
 
+from pneuma_assets.core.config.small_sections import StateConfig
 from pneuma_assets.core.config.web import OidcConfig, WebConfig
-from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.errors import ConfigError, StateError
+from pneuma_assets.core.service.access_keys import create_key
+from pneuma_assets.core.service.state import has_keys, open_store
 from pneuma_assets.core.text.csv_writing import _cell
 from pneuma_assets.web.export import _array, _unlike
 from pneuma_assets.web.policy import Policy, is_loopback, policy_of
+from tests.support.indexed_home import make_home
 from tests.support.served_home import client_of, guarded_app, loaded_from
+from tests.support.stages import run_stages
 
 OIDC = OidcConfig(issuer="https://id.example.com", client_id="pneuma")
 SECURE = WebConfig(base_url="https://data.example.com")
@@ -49,6 +57,67 @@ def test_nobody_is_served_who_need_prove_nothing_from_elsewhere(
             policy_of(loaded, host, environ, has_keys=has_keys)
     else:
         assert policy_of(loaded, host, environ, has_keys=has_keys).is_local is is_local
+
+
+SHARED = {"state": StateConfig(url="postgresql://ann@db.example.com/lake")}
+
+
+def test_a_state_that_machines_share_is_never_open(deployment):
+    loaded = loaded_from(deployment)
+    shared = replace(loaded, deployment=loaded.deployment.model_copy(update=SHARED))
+    with pytest.raises(ConfigError, match="keys create"):
+        policy_of(shared, "127.0.0.1", {}, has_keys=False)
+    assert not policy_of(shared, "127.0.0.1", {}, has_keys=True).is_local
+
+
+@pytest.fixture
+def used(tmp_path, small_encoder, read_here):
+    """The deployment of a home that was indexed, backed up, and for which a key was made."""
+    loaded = loaded_from(make_home(tmp_path, {"lake/a.csv": "a\n1\n"}))
+    with open_store(loaded, {}) as store:
+        create_key(store, "ana")
+        store.keys.revoke("ana")
+        store.back_up()
+    return loaded
+
+
+LOSSES = {
+    "the file": ("state.db",),
+    "and its backup": ("state.db*",),
+    "and what people said": ("state.db*", "said.jsonl"),
+    "all but what Dagster knows": ("state.db*", "said.jsonl", "*.*", "index/*", "index"),
+}
+
+
+@pytest.mark.parametrize("lost", LOSSES.values(), ids=LOSSES)
+def test_a_state_that_is_gone_is_not_one_without_keys(used, lost):
+    assert has_keys(used, {})
+    (used.home / "dagster").mkdir(exist_ok=True)
+    for one in (path for pattern in lost for path in used.home.glob(pattern)):
+        one.rmdir() if one.is_dir() else one.unlink()
+    with pytest.raises(StateError, match=r"restore|There is no state"):
+        has_keys(used, {})
+    with pytest.raises(StateError) if lost == ("state.db",) else nullcontext():
+        run_stages(used)  # as a cron job does meanwhile
+        assert has_keys(used, {}) == ("said.jsonl" not in lost)
+
+
+def test_the_keys_of_a_state_of_nothing_are_found(used):
+    for one in used.home.glob("state.db*"):
+        one.unlink()
+    (used.home / "state.db").touch()
+    assert has_keys(used, {})
+
+
+def test_a_new_home_has_no_keys_and_an_index_elsewhere_is_none(tmp_path):
+    file = tmp_path / "pneuma.yaml"
+    for home in ("home: absent", "home: ."):
+        file.write_text(f"{home}\n")
+        assert not has_keys(loaded_from(file), {})
+    assert [*tmp_path.iterdir()] == [file]
+    file.write_text("index: {engine: elasticsearch}\n")
+    with pytest.raises(StateError, match="an index elsewhere"):
+        has_keys(loaded_from(file), {})
 
 
 def test_workers_have_the_policy_that_was_decided(deployment):
