@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 
-_VAGUE = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
+_VAGUE = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 """Kinds that leave open what is to blame."""
 _ROOM_BYTES = 1 << 22
 """What SQLite's log grows to by default; with less, the write that failed may just have met the end
@@ -24,6 +24,27 @@ def code_of(error: sqlite3.Error) -> int:
     misused = isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError)
     default = sqlite3.SQLITE_MISUSE if misused else sqlite3.SQLITE_CORRUPT
     return int(getattr(error, "sqlite_errorcode", default))
+
+
+def is_fixed(path: Path) -> bool:
+    """Tell whether SQLite is to take a file for one that nobody changes.
+
+    In write-ahead mode it makes files beside what it reads, which a read-only disk refuses. Where a
+    log lies there, some process writes the file, or was killed: then SQLite does without.
+    """
+    is_writable = os.access(path.parent, os.W_OK) or not path.exists()
+    return not is_writable and not path.with_name(f"{path.name}-wal").exists()
+
+
+def address_of(path: Path, mode: str) -> str:
+    """Return the address by which SQLite opens a file in a mode, or where it is fixed to read."""
+    return f"{path.absolute().as_uri()}?{'immutable=1' if is_fixed(path) else f'mode={mode}'}"
+
+
+def identity_of(path: Path) -> tuple[int, ...]:
+    """Return which file it is; of one taken for fixed also as of when; raises `OSError`."""
+    found = path.stat()
+    return found.st_dev, found.st_ino, found.st_mtime_ns * is_fixed(path)
 
 
 @contextmanager

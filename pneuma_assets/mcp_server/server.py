@@ -182,7 +182,7 @@ def _told(error: PneumaError, asker: "Asker") -> ToolError:
     is_set_up = not isinstance(error, SecretMissingError)
     if isinstance(error, ConfigError) and (error.elsewhere or not asker.is_operator) and is_set_up:
         return ToolError(f"{told}; find_tables gives ids of tables")
-    if isinstance(error, _ABOUT_THE_CALL) or asker.is_operator:
+    if isinstance(error, _ABOUT_THE_CALL) or asker.is_operator or error.elsewhere:
         return ToolError(told)
     _logger.warning("%s: %s", type(error).__name__, one_line(str(error), 500))
     return ToolError("the tables cannot be read now; tell the people who run this server")

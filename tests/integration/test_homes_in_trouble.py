@@ -1,5 +1,10 @@
 """Homes on full and read-only disks, and at odd paths: each command says what a person needs."""
 
+import gc
+import os
+import re
+import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, suppress
@@ -11,6 +16,7 @@ from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
 from tests.integration.test_cli_end_to_end import make_lake
+from tests.support.served_home import client_of, local_app
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
 
@@ -88,15 +94,93 @@ def test_on_a_disk_that_is_full_now_room_is_the_cure(root, indexed, arguments):
     assert done.exit_code == 0, done.stderr
 
 
-@pytest.mark.parametrize("arguments", [INDEX, SEARCH])
-def test_a_read_only_disk_asks_for_a_right_and_not_for_room(root, indexed, arguments):
-    subprocess.run(["mount", "-o", "remount,ro", indexed], check=True)
+@contextmanager
+def fixed(place: Path) -> Iterator[None]:
+    subprocess.run(["mount", "-o", "remount,ro", place], check=True)
     try:
-        done = at(indexed / "home", *arguments, root=root)
+        yield
     finally:
-        subprocess.run(["mount", "-o", "remount,rw", indexed], check=True)
+        subprocess.run(["mount", "-o", "remount,rw", place], check=True)
+
+
+CHANGES = [
+    *(INDEX, ("confirm", "rain", "lake/rain"), ("describe", "lake/rain", "--text", "Rain.")),
+    *(("keys", "create", "ana"), ("seek", "start", "rain"), ("changed", "lake/rain")),
+]
+ASKS = [
+    *(
+        SEARCH,
+        STATUS,
+        ("status", "--tables"),
+        ("describe", "lake/rain"),
+        ("answer", "rain in Kiel"),
+    ),
+    *(("groups", "rain"), ("joins", "lake/rain"), ("lineage", "lake/rain"), ("keys", "list")),
+    *(("seek", "list"), ("confirmed",), ("sources",)),
+]
+
+
+@pytest.mark.parametrize("arguments", CHANGES, ids=" ".join)
+def test_a_read_only_disk_asks_for_a_right_and_not_for_room(root, indexed, arguments):
+    with fixed(indexed):
+        done = at(indexed / "home", *arguments, root=root)
     check_told(done, FIXED)
     assert "space" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", ASKS, ids=" ".join)
+def test_a_home_on_a_read_only_disk_answers_as_one_that_can_be_written(root, indexed, arguments):
+    written = at(indexed / "home", *arguments, "--json", root=root)
+    with fixed(indexed):
+        done = at(indexed / "home", *arguments, "--json", root=root)
+    assert (done.exit_code, done.stderr) == (0, written.stderr)
+    assert timeless(done.stdout) == timeless(written.stdout)
+
+
+def timeless(text: str) -> str:
+    return re.sub(r'"seconds": [0-9.e-]+', "", text)
+
+
+def test_a_home_that_cannot_be_written_is_served_and_what_cannot_be_kept_is_told(indexed):
+    with fixed(indexed), client_of(local_app(indexed / "home" / "pneuma.yaml")) as client:
+        assert client.get("/readyz").json() == {"status": "ready", "missing": []}
+        for path in ("/", "/?q=rain", "/?q=zzz", "/tables/lake/rain", "/status", "/answer?q=rain"):
+            assert client.get(path).status_code == 200, path
+        text = {"table_id": "lake/rain", "column": "rain_mm", "text": "Rain."}
+        done = client.put("/api/v1/table/description", json=text)
+        assert (done.status_code, done.json()["code"]) == (503, "state-away")
+        assert "can only be read" in done.json()["detail"]
+        call = {"name": "find_tables", "arguments": {"question": "zzz"}}
+        given = {"Accept": "application/json, text/event-stream"}
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        assert "lake/rain" in client.post("/mcp", json=asked, headers=given).text
+        call |= {"name": "converse", "arguments": {"text": "rain"}}
+        assert "can only be read" in client.post("/mcp", json=asked, headers=given).text
+
+
+@pytest.mark.parametrize("lost", ["", "-shm"])
+def test_what_a_killed_process_left_in_a_log_is_read_or_asked_for_and_never_left_out(
+    root, indexed, tmp_path, lost
+):
+    with disk(tmp_path / "other", "64m") as place:
+        shutil.copytree(indexed / "home", place / "home")
+        state = place / "home" / "state.db"
+        if (pid := os.fork()) == 0:
+            connection = sqlite3.connect(state, isolation_level=None)
+            connection.execute("UPDATE tables SET comment = 'Of the log.'")
+            os._exit(9)
+        os.waitpid(pid, 0)
+        assert state.with_name("state.db-wal").stat().st_size
+        if lost:
+            state.with_name(f"state.db{lost}").unlink()
+        with fixed(place):
+            done = at(place / "home", "describe", "lake/rain", "--json", root=root)
+        if lost:
+            check_told(done, FIXED)
+        else:
+            assert "Of the log." in done.stdout
+        del done  # its traceback holds the connection, and so the disk
+        gc.collect()
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pneuma_assets.core.close_once import Closing, Shared
 from pneuma_assets.core.config.load import FILE_NAME, LoadedDeployment
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.sqlite_codes import address_of, identity_of
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store
@@ -101,7 +102,7 @@ def _state_file(loaded: LoadedDeployment) -> Path:
     return loaded.home / STATE_FILE
 
 
-def _identity_of_state(loaded: LoadedDeployment) -> tuple[int, int] | None:
+def _identity_of_state(loaded: LoadedDeployment) -> tuple[int, ...] | None:
     """Return which file the state is, another one where it was replaced; None where there is none.
 
     None, too, where it is on a server.
@@ -109,14 +110,13 @@ def _identity_of_state(loaded: LoadedDeployment) -> tuple[int, int] | None:
     if loaded.deployment.state.url is not None:
         return None
     try:
-        found = _state_file(loaded).stat()
+        return identity_of(_state_file(loaded))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StateError(
             f"The state file cannot be looked at ({error}); check who may read the folder."
         ) from error
-    return found.st_dev, found.st_ino
 
 
 def _nobody_answered(loaded: LoadedDeployment) -> bool:
@@ -124,7 +124,7 @@ def _nobody_answered(loaded: LoadedDeployment) -> bool:
     if loaded.deployment.state.url is not None:
         return False
     try:
-        where = f"{_state_file(loaded).absolute().as_uri()}?mode=rw"
+        where = address_of(_state_file(loaded), "rw")
         with closing(sqlite3.connect(where, uri=True)) as connection:
             (there,) = connection.execute("SELECT EXISTS (SELECT 1 FROM answers)").fetchone()
     except sqlite3.Error:  # opening it says why
@@ -152,7 +152,7 @@ class KeptStore(Closing):
         self._loaded, self._environ = loaded, environ
         self._lock = threading.Lock()
         self._store: Shared[Store] = Shared(lambda: open_store(loaded, environ))
-        self._identity: tuple[int, int] | None = None
+        self._identity: tuple[int, ...] | None = None
 
     @contextmanager
     def use(self) -> "Iterator[Store | None]":

@@ -27,7 +27,7 @@ from sqlalchemy.pool import NullPool
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
-from pneuma_assets.core.sqlite_codes import code_of, errors_in_text, remedy_of
+from pneuma_assets.core.sqlite_codes import address_of, code_of, errors_in_text, remedy_of
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
 from pneuma_assets.core.store.schema import check_format, create, is_there
 from pneuma_assets.core.store.user_edits_journal import (
@@ -97,7 +97,11 @@ class SqliteFile(Database):
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+            address_of(self.path, "rwc"),
+            uri=True,
+            timeout=BUSY_TIMEOUT_S,
+            isolation_level=None,
+            check_same_thread=False,
         )
         with errors_in_text():
             _WAITING.copy()(connection.execute, "PRAGMA journal_mode = WAL")
@@ -160,7 +164,10 @@ class SqliteFile(Database):
             return self._damaged(str(error))
         if suspect:
             remedy = "the file is whole: report this as a fault of pneuma-assets"
-        return StateError(f"{self.where} failed ({error}); {remedy or self.remedy}.")
+        told = StateError(f"{self.where} failed ({error}); {remedy or self.remedy}.")
+        if kind == sqlite3.SQLITE_READONLY:
+            told.saying_elsewhere("This deployment can only be read: nothing is kept of it.")
+        return told
 
     def _is_whole(self) -> bool:
         """Tell whether the file can be opened, and SQLite finds nothing wrong in it."""

@@ -24,7 +24,13 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
 from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.identity import REBUILD, Identity, other_format
-from pneuma_assets.core.sqlite_codes import code_of, errors_in_text, remedy_of
+from pneuma_assets.core.sqlite_codes import (
+    address_of,
+    code_of,
+    errors_in_text,
+    identity_of,
+    remedy_of,
+)
 
 APPLICATION_ID = 0x504E4541  # "PNEA"
 FORMAT = 2
@@ -195,7 +201,7 @@ class SqliteFile:
         self._idle: list[sqlite3.Connection] = []
         self._pool_lock = threading.Lock()
         self._closed = False
-        self._identity: tuple[int, int] | None = None
+        self._identity: tuple[int, ...] | None = None
         with errors_named(self.path, self.lock_timeout):
             self._release(self._open())
 
@@ -244,15 +250,14 @@ class SqliteFile:
         for connection in idle:
             self._dispose(connection)
 
-    def _identify(self) -> tuple[int, int]:
+    def _identify(self) -> tuple[int, ...]:
         try:
-            status = self.path.stat()
+            return identity_of(self.path)
         except OSError as error:
             raise SearchIndexError(
                 f"The search index {self.path} is gone ({error.strerror}); "
                 "run `pneuma-assets index` to build it again."
             ) from error
-        return status.st_dev, status.st_ino
 
     def _acquire(self) -> sqlite3.Connection:
         with self._pool_lock:
@@ -323,7 +328,7 @@ class SqliteFile:
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode={mode}",
+            address_of(self.path, mode),
             uri=True,
             timeout=self.lock_timeout,
             isolation_level=None,  # transactions begin and end where this module says
