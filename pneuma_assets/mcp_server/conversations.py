@@ -16,7 +16,7 @@ from pneuma_assets.core.seek.conversation import Conversation, Kind
 from pneuma_assets.core.seek.state import MOST_BYTES
 from pneuma_assets.core.service.describe import moment
 from pneuma_assets.mcp_server import results as r
-from pneuma_assets.mcp_server.tools import MOST_ITEMS, MOST_TOKENS, Limit, bounded
+from pneuma_assets.mcp_server.tools import MOST_ITEMS, MOST_TOKENS, Limit
 
 if TYPE_CHECKING:
     from pneuma_assets.core.access_names import Asker
@@ -84,7 +84,7 @@ class Talk(r.Part):
 
 def list_conversations(desk: "Workspace", asker: "Asker", limit: Limit = 10) -> Conversations:
     """List conversations in which tables are worked out that do not exist yet."""
-    limit, every = bounded(limit), desk.seek.list(asker)
+    every = desk.seek.list(asker)
     found = [
         Titled(conversation=one.conversation_id, title=one.title, updated=moment(one.updated_at))
         for one in every[:limit]
@@ -148,7 +148,7 @@ def make_tables(desk: "Workspace", asker: "Asker", conversation: Id, limit: Limi
 def _talk(
     found: Conversation, limit: int, *, part: str = "", stale: bool = False, with_state: bool = True
 ) -> Talk:
-    limit, last = bounded(limit), found.message(stale=stale)
+    last = found.message(stale=stale)
     said: Mapping[str, Any] = last.data if last else {}
     caveats = ((last and last.cells) or {}).get("caveats", ())
     unseen = [{"severity": "warning", "subject": "message", "text": one} for one in caveats]

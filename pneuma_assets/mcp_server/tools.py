@@ -7,7 +7,7 @@ the most is not refused but set to it, and the result says so.
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from pneuma_assets.core.answers.results import NamedRows, TableAnswer
 from pneuma_assets.core.errors import QueryError
@@ -34,14 +34,22 @@ _LINES = (r.LINE, 100, 60, 30)
 
 Question = Annotated[str, Field(description="In plain language.")]
 TableId = Annotated[str, Field(description="Id of a table, as find_tables gives it.")]
-Limit = Annotated[int, Field(ge=1, description=f"Most items, 1 to {MOST_ITEMS}.")]
+Limit = Annotated[
+    int,
+    Field(ge=1, description=f"Most items, 1 to {MOST_ITEMS}."),
+    AfterValidator(lambda given: min(given, MOST_ITEMS)),
+]
+Depth = Annotated[
+    int,
+    Field(ge=1, description="Steps to follow, 1 to 100."),
+    AfterValidator(lambda given: min(given, 100)),
+]
 
 
 def find_tables(
     desk: "Workspace", asker: "Asker", question: Question, limit: Limit = 10
 ) -> r.FoundTables:
     """Find the tables that hold the answer to a question, best first. Start here."""
-    limit = bounded(limit)
     found = desk.search(question, k=limit, where=IndexFilter(readers=asker.readers))
     confirmed = [
         r.ConfirmedQuestion(question=one.question, tables=list(one.tables[:5]))
@@ -87,7 +95,6 @@ def describe_table(
     offset: Annotated[int, Field(ge=0, description="Columns to skip.")] = 0,
 ) -> r.TableDetails:
     """Describe a table: its columns with types, meaning and values, and how to join it."""
-    limit = bounded(limit)
     page = desk.table(table, readers=asker.readers)
     columns = r.fitting(map(_column, page.columns[offset : offset + limit]), MOST_TOKENS)
     joins = [
@@ -147,7 +154,6 @@ def find_groups(
     desk: "Workspace", asker: "Asker", question: Question, limit: Limit = 5
 ) -> r.FoundGroups:
     """Find sets of tables to join for a question, with the columns that join them."""
-    limit = bounded(limit)
     found = desk.find_groups(question, k=_MOST_GROUPS, where=IndexFilter(readers=asker.readers))
     groups = [
         r.Group(
@@ -170,7 +176,6 @@ def find_groups(
 
 def answer(desk: "Workspace", asker: "Asker", question: Question, limit: Limit = 20) -> r.Answered:
     """Answer a question with rows and the SQL that gave them. Slow; check the SQL."""
-    limit = bounded(limit)
     found = desk.answer(question, where=IndexFilter(readers=asker.readers))
     given: list[TableAnswer | NamedRows] = [*found.answers, *found.named]
     tokens = MOST_TOKENS // max(1, min(MOST_ANSWERS, len(given)))
@@ -202,7 +207,6 @@ def _statement(one: TableAnswer | NamedRows, limit: int, tokens: int) -> r.State
 
 def sample_rows(desk: "Workspace", asker: "Asker", table: TableId, limit: Limit = 5) -> r.Rows:
     """Show some rows of a table."""
-    limit = bounded(limit)
     if not (desk.loaded.deployment.web.sample_rows or asker.is_operator):
         raise QueryError("no rows are shown here; describe_table tells what is in columns")
     found = desk.sample_rows(table, limit=limit, readers=asker.readers)
@@ -215,11 +219,10 @@ def lineage(
     asker: "Asker",
     table: TableId,
     direction: Literal["upstream", "downstream", "both"] = "both",
-    depth: Annotated[int, Field(ge=1, description="Steps to follow, 1 to 100.")] = 3,
+    depth: Depth = 3,
     limit: Limit = 30,
 ) -> r.Lineage:
     """List the tables that a table is built from (upstream) or that use it (downstream)."""
-    limit, depth = bounded(limit), min(100, depth)
     way = None if direction == "both" else direction
     found = desk.lineage(table, way, depth=depth, keys=False, readers=asker.readers)
     links = (
@@ -235,7 +238,6 @@ def example_queries(
     desk: "Workspace", asker: "Asker", table: TableId, limit: Limit = 5
 ) -> r.Examples:
     """Show SQL that people confirmed, and of views, that reads a table."""
-    limit = bounded(limit)
     found = list(_examples(desk, asker, table))
     examples = r.fitting(found[:limit], MOST_TOKENS)
     cut = len(examples) < len(found)
@@ -257,11 +259,6 @@ def _examples(desk: "Workspace", asker: "Asker", table: str) -> Iterator[r.Examp
             yield r.Example(sql=sql, kind="reader", of=link.table_id)
     if "sql" in page.snippets:
         yield r.Example(sql=page.snippets["sql"], kind="snippet", of=table)
-
-
-def bounded(limit: int) -> int:
-    """Return the nearest limit that lists may have."""
-    return min(MOST_ITEMS, limit)
 
 
 TOOLS = (

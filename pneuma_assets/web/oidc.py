@@ -54,8 +54,7 @@ class Provider:
 
     async def asker_of_token(self, token: str) -> Asker | None:
         """Return whom a token names that a program sends; None where it does not count."""
-        claims = await self._claims(token, self._oidc.audience or self.client_id)
-        names = None if claims is None else self._names_in(claims)
+        names = self._names_in(await self._claims(token, self._oidc.audience or self.client_id))
         return None if names is None else self.asker(names)
 
     def asker(self, names: Sequence[str]) -> Asker:
@@ -91,17 +90,11 @@ class Provider:
                 )
             token = str(answer["id_token"])
         except (AuthlibBaseError, httpx.HTTPError, KeyError, ValueError) as error:
-            raise RefusedError(
-                403, "login-failed", "The provider did not confirm the login; log in again."
-            ) from error
+            raise _not_confirmed() from error
         claims = await self._claims(token, self.client_id)
-        names = None
-        if claims is not None and claims.get("nonce") == kept["nonce"]:
-            names = self._names_in(claims)
-        if names is None:
-            raise RefusedError(
-                403, "login-failed", "The provider's answer is not valid; log in again."
-            )
+        names = self._names_in(claims)
+        if names is None or claims.get("nonce") != kept["nonce"]:
+            raise _not_confirmed()
         return names
 
     def _client(self, redirect_uri: str) -> AsyncOAuth2Client:
@@ -132,10 +125,10 @@ class Provider:
             return None
         return [name, *groups]
 
-    async def _claims(self, token: str, audience: str) -> dict[str, Any] | None:
+    async def _claims(self, token: str, audience: str) -> dict[str, Any]:
         """Return the claims of a token that this provider signed for this audience, and now."""
         if len(token) > _MOST_TOKEN or token.count(".") != 2:
-            return None
+            return {}
         for is_sought in (False, True):
             keys = await self._keys(is_sought=is_sought)
             try:
@@ -144,9 +137,9 @@ class Provider:
             except (InvalidKeyIdError, BadSignatureError):
                 continue  # by a key that the provider may have only since shortly, under an old id
             except (JoseError, ValueError, TypeError, KeyError):
-                return None
+                return {}
             return dict(found)
-        return None
+        return {}
 
     def _registry(self, audience: str) -> jwt.JWTClaimsRegistry:
         return jwt.JWTClaimsRegistry(
@@ -208,6 +201,12 @@ async def _fetch(url: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise httpx.DecodingError(url)
     return found
+
+
+def _not_confirmed() -> RefusedError:
+    return RefusedError(
+        403, "login-failed", "The provider did not confirm the login; log in again."
+    )
 
 
 def _away() -> RefusedError:
