@@ -11,7 +11,7 @@ import signal
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +129,7 @@ CHANGES = (
     "GRANT SELECT ON stays TO PUBLIC",
     "DROP TABLE leaves",
 )
-ACCIDENTAL = ("_at", "_since", "_by", "queries")
+ACCIDENTAL = ("_at", "_since", "_by")
 STEPS = (
     "after list.list_sources: sync",
     "after profile.profile_tables: reading",
@@ -209,16 +209,12 @@ def check_changes(found: dict[str, Any]) -> None:
 
 
 def contents(loaded: LoadedDeployment) -> dict[str, Any]:
-    """Return all that the state and the index keep, without times and without who did it.
-
-    How often a table is queried is left out, too: each of these runs queries it.
-    """
+    """Return all that the state and the index keep, without times and without who did it."""
     with Workspace(loaded, {}) as workspace:
         found: dict[str, Any] = dict(rows_of(workspace.store))
         index = workspace.search_index
         ids = sorted(index.list_tables())
-        known = index.facts(ids).items()
-        found["facts"] = {table_id: replace(facts, queries=None) for table_id, facts in known}
+        found["facts"] = index.facts(ids)
         found["texts"] = sorted(
             (one.block.block_id, one.block.text, one.vector.tobytes()) for one in index.blocks()
         )

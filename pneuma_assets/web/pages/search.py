@@ -100,7 +100,6 @@ ORDERS = (
     ("name", "Name"),
     ("updated", "Last updated"),
     ("rows", "Most rows"),
-    ("queries", "Most queried"),
 )
 
 

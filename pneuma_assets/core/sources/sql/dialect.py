@@ -61,7 +61,6 @@ class CatalogTable:
     size: int | None = None
     identity: str | None = None
     readers: tuple[str, ...] | None = None
-    queries: float | None = None
     updated_at: float | None = None
     readable: bool = True
 

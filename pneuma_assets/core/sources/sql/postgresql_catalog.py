@@ -123,7 +123,6 @@ WITH RECURSIVE listed AS (
 ), state AS (
     SELECT p.root, pg_catalog.sum(s.n_tup_ins) AS inserted, pg_catalog.sum(s.n_tup_upd) AS updated,
            pg_catalog.sum(s.n_tup_del) AS deleted,
-           pg_catalog.sum(s.seq_scan + coalesce(s.idx_scan, 0)) AS scans,
            pg_catalog.sum(c.reltuples) FILTER (WHERE c.reltuples >= 0) AS rows,
            pg_catalog.sum(c.relpages::bigint) AS pages,
            pg_catalog.bool_or(c.relkind = 'f') AS elsewhere,
@@ -183,8 +182,7 @@ WITH RECURSIVE listed AS (
 SELECT l.oid::text AS oid, l.nspname AS schema, l.relname AS name, l.relkind::text AS kind,
        l.readable, c.found AS columns, k.found AS declared,
        pg_catalog.left(d.description, :table_comment) AS comment,
-       s.inserted::bigint, s.updated::bigint, s.deleted::bigint, s.scans::bigint,
-       s.rows::bigint,
+       s.inserted::bigint, s.updated::bigint, s.deleted::bigint, s.rows::bigint,
        (s.pages * pg_catalog.current_setting('block_size')::bigint)::bigint AS size,
        s.elsewhere, s.files,
        (SELECT pg_catalog.md5(pg_catalog.concat(r.ev_action::text, (
@@ -259,7 +257,6 @@ def _table(database: str, here: str, row: Any) -> CatalogTable:
         size=row.size if own else None,
         identity=row.oid,
         readers=_readers(row.readers),
-        queries=float(row.scans or 0) if own else None,
         readable=bool(row.readable),
     )
 

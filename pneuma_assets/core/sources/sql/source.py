@@ -276,7 +276,6 @@ class SqlSource(Source):
             updated_at=table.updated_at,
             identity=table.identity,
             readers=table.readers,
-            queries=table.queries,
         )
 
 
