@@ -71,7 +71,7 @@ def test_a_description_is_corrected_rejected_and_taken_back(page):
     assert "corrected by" in cell.inner_text()
     cell.get_by_text(re.compile("^Correct")).click()
     cell.get_by_role("button", name="Take the correction back").click()
-    assert "taken back" in done(page)
+    assert "removed" in done(page)
     assert "First day of the month" not in cell.inner_text()
 
 
