@@ -26,25 +26,30 @@ def code_of(error: sqlite3.Error) -> int:
     return int(getattr(error, "sqlite_errorcode", default))
 
 
-def is_fixed(path: Path) -> bool:
-    """Tell whether SQLite is to take a file for one that nobody changes.
+def read_options_of(file: Path) -> str | None:
+    """Return options of an address by which SQLite reads a file and makes none beside it.
 
-    In write-ahead mode it makes files beside what it reads, which a read-only disk refuses. Where a
-    log lies there, some process writes the file, or was killed: then SQLite does without.
+    Rows that wait in its log are read by the index of a process that has it open or was killed;
+    None without such an index. Should somebody begin to write a file without rows in a log, it has
+    to be opened again.
     """
-    is_writable = os.access(path.parent, os.W_OK) or not path.exists()
-    return not is_writable and not path.with_name(f"{path.name}-wal").exists()
+    log, index = (file.with_name(f"{file.name}{end}") for end in ("-wal", "-shm"))
+    if log.exists() and index.exists():
+        return "mode=ro&readonly_shm=1"
+    return None if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
 
 
 def address_of(path: Path, mode: str) -> str:
-    """Return the address by which SQLite opens a file in a mode, or where it is fixed to read."""
-    return f"{path.absolute().as_uri()}?{'immutable=1' if is_fixed(path) else f'mode={mode}'}"
+    """Return the address by which SQLite opens a file in a mode, on a read-only disk to read it."""
+    is_fixed = path.exists() and not os.access(path.parent, os.W_OK)
+    options = read_options_of(path) if is_fixed else None
+    return f"{path.absolute().as_uri()}?{options or f'mode={mode}'}"
 
 
 def identity_of(path: Path) -> tuple[int, ...]:
-    """Return which file it is; of one taken for fixed also as of when; raises `OSError`."""
-    found = path.stat()
-    return found.st_dev, found.st_ino, found.st_mtime_ns * is_fixed(path)
+    """Return which file it is, and of when where it is read without a log; raises `OSError`."""
+    found, is_logless = path.stat(), "immutable" in address_of(path, "")
+    return found.st_dev, found.st_ino, found.st_mtime_ns * is_logless
 
 
 @contextmanager
