@@ -62,6 +62,10 @@ DocumentKind.NAMES = DocumentKind("names")
 DocumentKind.VALUES = DocumentKind("values")
 
 
+LISTED_VALUES = re.compile(r"\b(ENUM\d*|SET)\s*\((?:[^()']|'(?:[^']|'')*'?)*\)?", re.IGNORECASE)
+"""In a type, the values that it lists: `ENUM('new', 'it''s paid')`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column: its name as people see it, its type, and what the database says of it.

@@ -103,6 +103,37 @@ def test_types_of_several_fields_tell_them_and_hide_with_them(database):
     assert row.cells == (*whole.cells, None) == ("1", None, None)
 
 
+def test_types_tell_the_labels_of_enums_but_not_those_of_hidden_columns(database):
+    database.run(
+        "CREATE TYPE state AS ENUM ('new', 'it''s paid')",
+        "CREATE DOMAIN checked AS state",
+        "CREATE TABLE orders (id int, one state, several state[], other checked, secret state)",
+    )
+    rules = {"hidden_columns": ["secret"]}
+    with closing(open_private(database.config(privacy=rules), database.environ)) as source:
+        table = source.profile(listed(source)["public/orders"])
+    assert [column.type for column in table.columns[1:]] == [
+        "public.state ENUM('new', 'it''s paid')",
+        "public.state[] ENUM('new', 'it''s paid')",
+        "public.checked ENUM('new', 'it''s paid')",
+        "public.state ENUM",
+    ]
+
+
+def test_a_materialized_view_without_data_is_to_be_refreshed(database):
+    database.run(
+        "CREATE MATERIALIZED VIEW totals AS SELECT 1 AS n WITH NO DATA",
+        "CREATE VIEW above AS SELECT n FROM totals",
+    )
+    with closing(open_private(database.config(), database.environ)) as source:
+        refs = listed(source)
+        for name in ("totals", "above"):
+            with pytest.raises(TableReadError, match="REFRESH MATERIALIZED VIEW"):
+                source.sample(refs[f"public/{name}"], 5, 0)
+        database.run("REFRESH MATERIALIZED VIEW totals")
+        assert len(source.sample(listed(source)["public/totals"], 5, 0)) == 1
+
+
 def test_a_large_table_is_sampled_by_its_engine_and_rows_that_stay_are_kept(database):
     database.run(
         "CREATE TABLE big AS SELECT g AS n, md5(g::text) AS t FROM generate_series(0, 119999) g"

@@ -6,6 +6,7 @@ terms on every machine, however they were cut into batches. The same reading giv
 rows and a profile of each column.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,13 @@ import pyarrow.compute as pc
 
 from pneuma_assets.core.changes.sketch import RowSampler, TableSketch
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.tables import NOT_A_NUMBER, ColumnProfile, Table, TableTerms
+from pneuma_assets.core.tables import (
+    LISTED_VALUES,
+    NOT_A_NUMBER,
+    ColumnProfile,
+    Table,
+    TableTerms,
+)
 from pneuma_assets.core.terms.column_profiles import (
     PROFILED_COLUMNS,
     Sampled,
@@ -68,6 +75,8 @@ _PROFILE_ROWS = 1_000
 
 _PROFILE_CELLS = 20_000
 """Likewise cells of a table: fewer rows where columns are many."""
+
+_QUOTED = re.compile("'((?:[^']|'')*)'")
 
 Row = tuple[str | None, ...]
 
@@ -206,9 +215,16 @@ class TermCollector:
 
 
 def table_terms(table: Table, gathered: TableTerms) -> TableTerms:
-    """Return the terms to index: rows and cells as collected, under the table's names."""
+    """Return the terms to index: what was collected, and values that types of columns list."""
+    listed = (
+        value.replace("''", "'")
+        for column in table.columns
+        for values in LISTED_VALUES.finditer(column.type)
+        for value in _QUOTED.findall(values[0])
+    )
     return replace(
         gathered,
+        cells=tuple(dict.fromkeys((*gathered.cells, *islice(listed, COLUMN_CELLS)))),
         names=names_of(table.table_id),
         columns=tuple(column.name for column in table.columns),
     )

@@ -72,7 +72,7 @@ def describe(connection: duckdb.DuckDBPyConnection, relation: Relation) -> list[
 def readable_columns(found: Sequence[tuple[str, str]]) -> list[Column]:
     """Return columns from DuckDB's names and types."""
     names = readable_names([name for name, _ in found])
-    types = [one_line(kind).strip('"') for _, kind in found]
+    types = [one_line(kind, CELL_CHARACTERS).strip('"') for _, kind in found]
     return [Column(name, kind) for name, kind in zip(names, types, strict=True)]
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from traceback import walk_tb
@@ -14,9 +13,8 @@ from pneuma_assets.core.errors import PneumaError, TableReadError
 from pneuma_assets.core.lineage.parse import UnreadableSQLError, dialect_of, tokens_of
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.privacy.rules import Rules
-from pneuma_assets.core.tables import Definition, ForeignKey, RowMark, Table
+from pneuma_assets.core.tables import LISTED_VALUES, Definition, ForeignKey, RowMark, Table
 
-_LISTED_VALUES = re.compile(r"\b(ENUM\d*|SET)\s*\((?:[^()']|'(?:[^']|'')*'?)*\)?", re.IGNORECASE)
 _BEFORE_NAMES = {*(TokenType.FROM, TokenType.JOIN, TokenType.VIEW, TokenType.ALIAS, TokenType.DOT)}
 _OURS = "pneuma_assets."
 _LEFT_OUT = (
@@ -37,7 +35,7 @@ def redact_table(table: Table, hidden: Collection[int], rules: Rules) -> Table:
         columns[at] = replace(
             columns[at],
             name=names.get(columns[at].name, columns[at].name),
-            type=_LISTED_VALUES.sub(r"\1", columns[at].type),
+            type=LISTED_VALUES.sub(r"\1", columns[at].type),
             comment="" if columns[at].name in names else columns[at].comment,
             hidden=True,
         )

@@ -123,9 +123,10 @@ class PostgreSQL(Dialect):
         return getattr(error.orig, "sqlstate", None) in _TIMED_OUT
 
     def reason(self, error: DBAPIError) -> str:
-        """Return what the server says, without where in the statement, which nobody here wrote."""
-        said = getattr(getattr(error.orig, "diag", None), "message_primary", None)
-        return str(said) if said else super().reason(error)
+        """Return what the server says and advises (REFRESH, for one), without the statement."""
+        diagnosis = getattr(error.orig, "diag", None)
+        said = (getattr(diagnosis, f"message_{part}", None) for part in ("primary", "hint"))
+        return "; ".join(filter(None, said)) or super().reason(error)
 
 
 class _NameLoader(Loader):

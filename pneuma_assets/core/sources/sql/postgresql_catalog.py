@@ -8,7 +8,8 @@ Counters of a table are those of all its partitions, and of a view those of what
 materialized view has its own. `relfilenode` moves with TRUNCATE and with REFRESH, which count no
 row, and with VACUUM FULL and CLUSTER, after which a table is read once and found as it was.
 
-The type of a column tells all fields inside it, at any depth, for rules that hide a column by them.
+The type of a column tells all fields inside it, at any depth, for rules that hide a column by them,
+and the labels of an enum.
 
 Who may read a table is asked for each role, once for all tables of the same grants; role by role,
 for PostgreSQL remembers of the last one alone of which it is a member. Role 0 is PUBLIC; 10 is the
@@ -151,16 +152,22 @@ WITH RECURSIVE listed AS (
     JOIN pg_catalog.pg_attribute f
       ON f.attrelid = t.typrelid AND f.attnum > 0 AND NOT f.attisdropped
     GROUP BY w.root
+), labels AS (
+    SELECT w.root AS oid, ' ENUM(' || pg_catalog.string_agg(
+               '''' || pg_catalog.replace(e.enumlabel, '''', '''''') || '''', ', '
+               ORDER BY e.enumtypid, e.enumsortorder) || ')' AS listed
+    FROM types w JOIN pg_catalog.pg_enum e ON e.enumtypid = w.oid GROUP BY w.root
 ), columns AS (
     SELECT a.attrelid, pg_catalog.json_agg(pg_catalog.json_build_array(
                a.attnum, a.attname,
-               pg_catalog.format_type(a.atttypid, a.atttypmod) || coalesce(i.fields, ''),
+               pg_catalog.format_type(a.atttypid, a.atttypmod) || coalesce(i.fields, '')
+               || coalesce(e.listed, ''),
                pg_catalog.left(d.description, :column_comment)) ORDER BY a.attnum) AS found
     FROM listed l JOIN pg_catalog.pg_attribute a ON a.attrelid = l.oid
     LEFT JOIN pg_catalog.pg_description d
       ON d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass
      AND d.objsubid = a.attnum
-    LEFT JOIN inside i ON i.oid = a.atttypid
+    LEFT JOIN inside i ON i.oid = a.atttypid LEFT JOIN labels e ON e.oid = a.atttypid
     WHERE a.attnum > 0 AND NOT a.attisdropped GROUP BY a.attrelid
 ), keys AS (
     SELECT k.conrelid, pg_catalog.json_agg(pg_catalog.json_build_array(

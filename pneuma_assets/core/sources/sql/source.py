@@ -286,7 +286,7 @@ def _described(table: CatalogTable) -> tuple[Column, ...]:
         replace(
             column,
             name=name,
-            type=one_line(column.type),
+            type=one_line(column.type, COLUMN_COMMENT_CHARACTERS),
             comment=one_line(column.comment, COLUMN_COMMENT_CHARACTERS),
         )
         for name, column in zip(readable, table.columns, strict=True)
