@@ -10,6 +10,7 @@ from typing import Any
 
 from pneuma_assets.core.lineage.edges import EdgeKind
 from pneuma_assets.core.lineage.external import (
+    DEPRECATED,
     MOST_TABLES,
     ExternalMetadata,
     ExternalTable,
@@ -59,7 +60,8 @@ class _Project:
         adapter = text_of(mapping_of(manifest.get("metadata")).get("adapter_type"))
         self._dialect = _DIALECTS.get(adapter, adapter)
         self._facts: dict[str, list[str]] = {}
-        for fact, read in (*_exposures(manifest), *_tests(self.nodes)):
+        said = (*_exposures(manifest), *_tests(self.nodes), *_tagged_columns(self.nodes))
+        for fact, read in (*_deprecated(self.nodes), *said):
             for key in read:
                 self._facts.setdefault(key, []).append(fact)
 
@@ -77,7 +79,7 @@ class _Project:
             description=text_of(node.get("description")) or text_of(comment),
             columns=_columns(node, entry),
             owners=self._owners(node, config),
-            tags=tuple(dict.fromkeys(texts_of(node.get("tags")) + texts_of(config.get("tags")))),
+            tags=_tags(node),
             kinds=() if node.get("resource_type") == "source" else ("dbt",),
             facts=tuple(self._facts.get(key, ())[:50]),
             upstream=tuple(
@@ -153,6 +155,32 @@ def _named(owner: object) -> list[str]:
     """Return who an owner is: by e-mail address, else by name."""
     one = mapping_of(owner)
     return texts_of(one.get("email") or one.get("name") or owner)
+
+
+def _tags(one: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tags of a node or a column, and its `meta`: `pii`, `domain=sales`."""
+    config = mapping_of(one.get("config"))
+    meta = {**mapping_of(one.get("meta")), **mapping_of(config.get("meta"))}.items()
+    flags = (f"{key}={value}" for key, value in meta if value and isinstance(value, str | int))
+    found = (*texts_of(one.get("tags")), *texts_of(config.get("tags")), *flags)
+    return tuple(dict.fromkeys(tag.removesuffix("=True") for tag in found))
+
+
+def _tagged_columns(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the tags of each column that has some, and its node."""
+    for key, node in nodes.items():
+        for name, column in mapping_of(node.get("columns")).items():
+            if tags := _tags(mapping_of(column)):
+                yield f"Column {name} is tagged {', '.join(tags)}", [key]
+
+
+def _deprecated(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield which models are deprecated, or older than the latest version of theirs."""
+    for key, node in nodes.items():
+        own, latest = node.get("version"), node.get("latest_version")
+        older = isinstance(own, int | float) and isinstance(latest, int | float) and own < latest
+        if older or (until := text_of(node.get("deprecation_date"))):
+            yield DEPRECATED + (f"version {latest} is the latest" if older else until), [key]
 
 
 def _exposures(manifest: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:

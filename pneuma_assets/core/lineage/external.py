@@ -128,6 +128,9 @@ def _lines(said: Sequence[str]) -> tuple[str, ...]:
 OWNERS = "Owners: "
 """Begins the line of a text that names a table's owners."""
 
+DEPRECATED = "Deprecated: "
+"""Begins the line of a text about a table that is to be read no more."""
+
 
 def text_about(said: TableFields) -> str:
     """Return what is said of a table as one text of bounded size; empty where it is nothing.

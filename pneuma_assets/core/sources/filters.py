@@ -1,5 +1,6 @@
 """Errors for names in a deployment file that fit no table, and who may read those that do."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -7,11 +8,12 @@ from pneuma_assets.core.access_names import role_of
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.sources.base import Listing
-from pneuma_assets.core.tables import TableRef
+from pneuma_assets.core.tables import Problem, TableRef
 from pneuma_assets.core.text.safe import one_line
 from pneuma_assets.core.text.suggest import nearest
 
 _NAME_CHARACTERS = 200
+_OF_A_BUILD = re.compile(r"__dbt_(?:tmp|backup)\d*$", re.IGNORECASE)
 
 
 def no_match_error(
@@ -49,6 +51,20 @@ def _correct(alike: Sequence[str]) -> str:
 
 def _shown(name: str) -> str:
     return one_line(name, _NAME_CHARACTERS)
+
+
+def without_build_relations(listing: Listing) -> Listing:
+    """Return a listing without what dbt makes while it builds tables; the first one is named."""
+    left = {one.table_id for one in listing.tables if _OF_A_BUILD.search(one.table_id)}
+    if not left:
+        return listing
+    cause = (
+        f"dbt makes it while it builds, and drops it (as {len(left) - 1:,} others left out); if no "
+        "build runs, one was ended before it could: drop it"
+    )
+    tables = [one for one in listing.tables if one.table_id not in left]
+    problem = Problem(min(left), "listing", cause)
+    return replace(listing, tables=tables, problems=[*listing.problems, problem])
 
 
 def granted(listing: Listing, config: SourceConfig) -> Listing:

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, func, or_, select
 
-from pneuma_assets.core.lineage.external import OWNERS
+from pneuma_assets.core.lineage.external import DEPRECATED, OWNERS
 from pneuma_assets.core.store.database import Database, StorePart
 from pneuma_assets.core.store.edges import Edges
 from pneuma_assets.core.store.joins import Joins
@@ -36,10 +36,11 @@ _DESCRIBED = (
 _QUERIED = select(tables.c.table_id, tables.c.source, tables.c.queries).where(
     tables.c.queries.is_not(None), THERE
 )
-_OWNED = (
+_OWNED, _DEPRECATED = (
     select(told.c.table_id)
-    .where(or_(told.c.text.startswith(OWNERS), told.c.text.contains(f"\n{OWNERS}")))
+    .where(or_(told.c.text.startswith(line), told.c.text.contains(f"\n{line}")))
     .distinct()
+    for line in (OWNERS, DEPRECATED)
 )
 _WIDTHS = select(tables.c.table_id, tables.c.column_count).where(THERE)
 _KNOWN = ("table_id", "readers", "updated_at", "copy_of", "family")
@@ -100,13 +101,16 @@ def _joined(database: Database) -> dict[str, list[str]]:
 
 
 def usage_of_tables(database: Database) -> dict[str, TableFacts]:
-    """Return of all tables how far they are described, built upon, and queried in their source."""
+    """Return of all tables how far they are described, built upon, queried; if deprecated, not."""
     feeds = Edges(database).feeds()
     owned = {row.table_id for row in database.read(_OWNED)}
+    deprecated = {row.table_id for row in database.read(_DEPRECATED)}
     described = described_columns(database)
     scaled = scaled_queries(database)
     return {
-        row.table_id: TableFacts(
+        row.table_id: TableFacts(queries=0.0)
+        if row.table_id in deprecated
+        else TableFacts(
             owned=row.table_id in owned,
             documented=share_described(described.get(row.table_id, 0), row.column_count),
             feeds=feeds.get(row.table_id, 0),

@@ -105,6 +105,19 @@ def test_a_table_feeds_those_that_are_built_from_it(indexed):
     assert found == {"lake/a": 2, "lake/b": 0, "lake/c": 0}
 
 
+def test_a_deprecated_table_is_trusted_for_nothing_but_how_fresh_it_is(indexed):
+    said = {
+        f"lake/{name}": text_about(fields_of(ExternalTable((name,), owners=("ana",), facts=facts)))
+        for name, facts in (("b", ("Deprecated: version 2 is the latest",)), ("c", ()))
+    }
+    edges = tuple(Edge("lake/a", f"lake/{name}", EdgeKind.DBT) for name in "bc")
+    indexed.edges.replace([Origin("dbt", "digest", edges=edges, told=said)])
+    found = usage_of_tables(indexed._db)
+
+    assert found["lake/b"] == TableFacts(queries=0.0)
+    assert found["lake/c"].owned
+
+
 @pytest.mark.parametrize(
     ("table", "owned"),
     [

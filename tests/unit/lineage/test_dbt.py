@@ -96,6 +96,40 @@ def test_a_model_brings_words_owners_checks_and_what_it_is_built_from():
     assert text_about(fields_of(tables["shop.main.regions"])) == ""
 
 
+def text_of_model(**more) -> str:
+    manifest = {"metadata": VERSION, "nodes": {"m": node("model", "m", **more)}}
+    (table,) = read_dbt(manifest).tables
+    return text_about(fields_of(table))
+
+
+def test_tags_and_meta_of_columns_are_told():
+    columns = {
+        "email": {"tags": ["contact"], "meta": {"pii": True, "gdpr": False, "level": "high"}},
+        "phone": {"config": {"tags": ["contact"], "meta": {"pii": True, "nested": {"x": 1}}}},
+        "id": {"tags": [], "meta": {"pii": False}},
+    }
+    assert text_of_model(columns=columns, meta={"domain": "sales"}).splitlines() == [
+        "Tags: domain=sales",
+        "Column email is tagged contact, pii, level=high",
+        "Column phone is tagged contact, pii",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"version": 1, "latest_version": 2}, "Deprecated: version 2 is the latest"),
+        ({"version": 2, "latest_version": 2}, ""),
+        ({"version": 3, "latest_version": 2}, ""),  # not yet released
+        ({"version": None, "latest_version": None}, ""),
+        ({"version": "1", "latest_version": [2]}, ""),
+        ({"deprecation_date": "2030-01-01T00:00:00"}, "Deprecated: 2030-01-01T00:00:00"),
+    ],
+)
+def test_older_and_deprecated_versions_are_told(more, said):
+    assert text_of_model(**more) == said
+
+
 VERSION = MANIFEST["metadata"]
 RUN_RESULTS = {"dbt_schema_version": "https://schemas.getdbt.com/dbt/run-results/v6.json"}
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from pneuma_assets.core.access_names import MOST_NAMES, names_of_asker
@@ -10,6 +11,7 @@ from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.sources.base import Listing
 from pneuma_assets.core.sources.filters import granted
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
+from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.tables import TableRef
 
@@ -41,6 +43,31 @@ def test_every_source_is_listed_so(tmp_path):
     finally:
         source.close()
     assert ref.readers == ("finance",)
+
+
+def test_what_dbt_makes_while_it_builds_is_left_out_and_named_once(tmp_path):
+    names = (
+        "t",
+        "t__dbt_tmp",
+        "t__dbt_backup",
+        "T__DBT_TMP20240102",
+        "t__dbt_tmp_notes",
+        "dbt_tmp",
+    )
+    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+        for name in names:
+            connection.execute(f'CREATE OR REPLACE TABLE "{name}" AS SELECT 1 AS n')
+    config = DuckDBSourceConfig(type="duckdb", name="w", path=tmp_path / "w.duckdb")
+    source = IsolatedSource(config, {}, LimitsConfig())
+    try:
+        listing = source.list_tables()
+    finally:
+        source.close()
+    left = [ref.table_id for ref in listing.tables]
+    assert left == ["w/main/dbt_tmp", "w/main/t", "w/main/t__dbt_tmp_notes"]
+    (problem,) = listing.problems
+    assert (problem.subject, problem.stage) == ("w/main/T__DBT_TMP20240102", "listing")
+    assert "as 2 others left out" in problem.cause
 
 
 def test_whom_a_source_knows_has_what_everybody_has_there():

@@ -21,7 +21,7 @@ from pneuma_assets.core.sources.base import (
     Statement,
     StatementRows,
 )
-from pneuma_assets.core.sources.filters import granted
+from pneuma_assets.core.sources.filters import granted, without_build_relations
 from pneuma_assets.core.sources.isolation.reader_handle import Reader, ReaderError
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import RowMark, Table, TableRef
@@ -68,9 +68,10 @@ class IsolatedSource(Source):
     def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:
         """List every table with a cheap version; reads no table."""
         if self._listed_here is not None:
-            return granted(self._listed_here.list_tables(known), self._config)
-        what = f"source {self.name!r}"
-        return granted(self._ask(SourceError, what, "list_tables", dict(known)), self._config)
+            found = self._listed_here.list_tables(known)
+        else:
+            found = self._ask(SourceError, f"source {self.name!r}", "list_tables", dict(known))
+        return granted(without_build_relations(found), self._config)
 
     def names_inside(self, ref: TableRef) -> Sequence[str]:
         """Have a file of several tables opened where tables are read."""
