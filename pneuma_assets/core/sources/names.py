@@ -1,4 +1,4 @@
-"""How names of files and tables become ids, and names of columns fit to show.
+"""How names of files and tables become ids, and names and comments of columns fit to show.
 
 One rule covers ids and locations: `%`, control characters, line separators, marks that reorder
 text, and bytes that are not UTF-8 are written as `%` and two hexadecimal digits a byte. All
@@ -7,7 +7,7 @@ reversed. Ids are therefore always valid UTF-8, of one line, and unique.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import unquote_to_bytes
 
 from pneuma_assets.core.text.safe import one_line
@@ -15,6 +15,9 @@ from pneuma_assets.core.text.safe import one_line
 _UNSAFE = re.compile(
     "[%\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]", re.UNICODE
 )
+
+PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+"""The name of the column that pandas writes of an index without a name."""
 
 _NAME_CHARACTERS = 200
 
@@ -32,6 +35,12 @@ def escape_segment(name: str) -> str:
 def unescape(text: str) -> str:
     """Return the name that `escape` was given, undecodable bytes as surrogates."""
     return unquote_to_bytes(text).decode("utf-8", "surrogateescape") if "%" in text else text
+
+
+def comment_in(metadata: Mapping[bytes, bytes] | None) -> str:
+    """Return what the metadata of a schema or field says in words; empty where it says nothing."""
+    said = (metadata or {}).get(b"description") or (metadata or {}).get(b"comment") or b""
+    return one_line(said.decode("utf-8", "replace"), 1000)
 
 
 def readable_names(names: Sequence[str]) -> list[str]:

@@ -3,7 +3,11 @@
 import csv
 import io
 from pathlib import Path
+from urllib.parse import quote, unquote
 
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -153,7 +157,7 @@ def test_partitions_keep_spelling_and_columns(lake, folder):
     ref = only_table(lake)
     table = lake.profile(ref)
     assert types(table) == {
-        "x": "DOUBLE", "y": "DOUBLE", "z": "VARCHAR", "m": "BIGINT", "k": "VARCHAR",
+        "x": "DOUBLE", "y": "DOUBLE", "z": "VARCHAR", "m": "VARCHAR", "k": "VARCHAR",
     }  # fmt: skip
     expected = [
         ("7", "1", None, "01", "a b"),
@@ -166,6 +170,33 @@ def test_partitions_keep_spelling_and_columns(lake, folder):
     assert [row.cells for row in lake.sample(ref, 9, 0) or ()] == expected
     scanned = [tuple(row.values()) for batch in lake.scan(ref) for row in batch.to_pylist()]
     assert scanned == expected
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_values_of_folders_have_a_type_only_where_no_spelling_is_lost(lake, folder, form):
+    values = {
+        "year": ["2023", "2024"], "zip": ["00139", "12139"], "day": ["2024-01-02", "20240103"],
+        "at": ["2024-01-02", "__HIVE_DEFAULT_PARTITION__"], "n": ["-5", "1" * 30],
+        "it's": ["1", "2"],
+    }  # fmt: skip
+    for row in zip(*values.values(), strict=True):
+        parts = zip(map(quote, values), row, strict=True)
+        place = folder.joinpath("t", *map("=".join, parts))
+        place.mkdir(parents=True)
+        table = pa.table({"v": [1]})
+        write = pa_csv.write_csv if form == "csv" else pq.write_table
+        write(table, place / f"p.{form}")
+    ref = only_table(lake)
+    table = lake.profile(ref)
+    kinds = {"year": "BIGINT", "zip": "VARCHAR", "day": "VARCHAR", "at": "DATE", "n": "VARCHAR"}
+    found = {unquote(unquote(name)): kind for name, kind in types(table).items()}
+    odd = "BIGINT" if form == "csv" else "VARCHAR"
+    assert found == {"v": "BIGINT", **kinds, "it's": odd}
+    places = {unquote(unquote(column.name)): at for at, column in enumerate(table.columns)}
+    rows = [row.cells for row in lake.sample(ref, 9, 0)]
+    for name, spelled in values.items():
+        cells = [row[places[name]] for row in rows]
+        assert cells == [None if one.startswith("__") else one for one in spelled], name
 
 
 CELLS = st.text(

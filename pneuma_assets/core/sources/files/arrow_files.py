@@ -18,6 +18,7 @@ from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.session import quote_identifier
 from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Batches, Part
 from pneuma_assets.core.sources.files.staging import OpenTable, library
+from pneuma_assets.core.sources.names import PANDAS_INDEX, comment_in
 from pneuma_assets.core.tables import Column, TableRef
 from pneuma_assets.core.text.safe import one_line
 
@@ -51,16 +52,20 @@ class ArrowFileReader(ArrowReader):
         schema = schemas[0]
         if len(schemas) > 1:
             schema = pa.unify_schemas(schemas, promote_options="permissive")
+        kept = [field for field in schema if not PANDAS_INDEX.fullmatch(field.name)]
+        schema = pa.schema(kept)
         parts = [
             Part(partial(_aligned, part, partition, schema), part.rows)
             for file, partition in zip(files, table.partitions, strict=True)
             for part in file.parts
         ]
         described = []
-        for name in schema.names:  # where files tell different types, all of them are shown
-            types = dict.fromkeys(file.types[name] for file in files if name in file.types)
-            described.append(Column(name, one_line(" | ".join(types))))
-        return ArrowTable(table.connection, schema, parts, described)
+        for one in schema:  # where files tell different types, all of them are shown
+            types = dict.fromkeys(file.types[one.name] for file in files if one.name in file.types)
+            kind = one_line(" | ".join(types))
+            described.append(Column(one.name, kind, comment_in(one.metadata)))
+        comment = comment_in(files[0].schema.metadata)
+        return ArrowTable(table.connection, schema, parts, described, comment)
 
 
 def _open_orc(table: OpenTable, path: Path) -> _OpenFile:  # noqa: ARG001

@@ -1,17 +1,24 @@
 """How Parquet is read: counts from the footers, rows by number from the row groups they are in."""
 
+from base64 import b64decode
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
+from urllib.parse import quote
+
+import pyarrow as pa
 
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import Relation, cells, describe, key, sampled
 from pneuma_assets.core.sources.files.source import FormatReader
 from pneuma_assets.core.sources.files.staging import OpenTable
+from pneuma_assets.core.sources.files.text_table import common_kind, kind_of_value
+from pneuma_assets.core.sources.names import PANDAS_INDEX, comment_in
 from pneuma_assets.core.sources.readable_table import ReadableTable
-from pneuma_assets.core.tables import Column, TableRef
+from pneuma_assets.core.tables import Column, TableRef, comments_on_columns
 
 
 class ParquetReader(FormatReader):
@@ -36,20 +43,50 @@ class ParquetTable(ReadableTable):
         self._files, self.connection = table.files, table.connection
         partitioned = str(table.partitioned).lower()
         options = f"hive_partitioning = {partitioned}, union_by_name = {partitioned}, "
-        options += "utf8_validation = 'replace'"
-        self._relation = Relation(f"read_parquet(?, {options})", (self._files,))
+        options += "hive_types_autocast = false, utf8_validation = 'replace'"
+        # Of a key with other signs DuckDB knows no type: it is text.
+        names = {name for one in table.partitions for name in one if name == quote(name, safe="")}
+        kinds = ({kind_of_value(one.get(name)) for one in table.partitions} for name in names)
+        typed = map("'{}': {}".format, names, map(common_kind, kinds))
+        options += f", hive_types = {{{', '.join(typed)}}}" if names else ""
+        index = self._index()
+        shown = f"* EXCLUDE ({', '.join(index)})" if index else "*"
+        self._relation, self._placed = (
+            Relation(f"(SELECT {shown}{more} FROM read_parquet(?, {options}))", (self._files,))
+            for more in ("", ", file_row_number, file_index")
+        )
+
+    def _index(self) -> list[str]:
+        """Return the columns that pandas made of an index; refuse too many columns.
+
+        The first footer tells: to describe columns takes minutes.
+        """
+        found = "SELECT first(num_children), list(name) FILTER (regexp_full_match(name, ?)) "
+        ((width, index),) = self.connection.execute(
+            f"{found} FROM parquet_schema(?)", [PANDAS_INDEX.pattern, self._files[:1]]
+        ).fetchall()
+        check_width(int(width or 0))
+        return index or []
 
     @cached_property
     def columns(self) -> list[Column]:
-        """The columns of all files.
+        """The columns of all files."""
+        found = describe(self.connection, self._relation)
+        return [replace(one, comment=self._said.get(one.name, "")) for one in found]
 
-        Too many are refused by the first footer; to describe them takes minutes.
-        """
-        root = self.connection.execute(
-            "SELECT num_children FROM parquet_schema(?) LIMIT 1", [self._files[:1]]
-        ).fetchall()
-        check_width(int(root[0][0] or 0) if root else 0)
-        return describe(self.connection, self._relation)
+    @cached_property
+    def _said(self) -> dict[str, str]:
+        """What the footer of the first file says of columns, by name, and of the table ("")."""
+        found = "SELECT key, value FROM parquet_kv_metadata(?)"
+        said = dict(self.connection.execute(found, [self._files[:1]]).fetchall())
+        fields: Iterable[pa.Field] = ()
+        with suppress(pa.ArrowException, ValueError, OSError):  # there is none, or not of Arrow
+            fields = pa.ipc.read_schema(pa.py_buffer(b64decode(said.get(b"ARROW:schema", b""))))
+        return {one.name: comment_in(one.metadata) for one in fields} | {"": comment_in(said)}
+
+    def comments(self) -> Sequence[str]:
+        """Return what the table says of itself and of its columns."""
+        return [self._said[""], comments_on_columns(self.columns)]
 
     @cached_property
     def _counts(self) -> list[int]:
@@ -82,7 +119,7 @@ class ParquetTable(ReadableTable):
         for (number, before), inside in wanted.items():
             found = self.connection.execute(
                 f"SELECT file_row_number, {key(width)}, {cells(width)} "
-                f"FROM {self._relation.aliased(width)} WHERE file_index = {number} "
+                f"FROM {self._placed.aliased(width)} WHERE file_index = {number} "
                 f"AND file_row_number IN ({', '.join(map(str, inside))})",
                 self._relation.parameters,
             )

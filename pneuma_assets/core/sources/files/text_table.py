@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -33,7 +34,7 @@ def _joined(layouts: Sequence[Layout]) -> tuple[list[Column], list[Layout]]:
     for layout in layouts:
         seen: Counter[str] = Counter()
         places: dict[tuple[str, int], int] = {}
-        values = [Column(name, _kind(value)) for name, value in layout.partition.items()]
+        values = [Column(name, kind_of_value(value)) for name, value in layout.partition.items()]
         for place, column in enumerate((*layout.columns, *values)):
             name = column.name.lower()
             slot = (name, seen[name] if place < len(layout.columns) else 0)
@@ -45,7 +46,7 @@ def _joined(layouts: Sequence[Layout]) -> tuple[list[Column], list[Layout]]:
     order = sorted(found, key=lambda slot: slot[0] in keys)
     names = readable_names([found[slot][0].name for slot in order])
     columns = [
-        Column(name, _common({column.type for column in found[slot]}))
+        Column(name, common_kind({column.type for column in found[slot]}))
         for name, slot in zip(names, order, strict=True)
     ]
     return columns, [
@@ -54,19 +55,18 @@ def _joined(layouts: Sequence[Layout]) -> tuple[list[Column], list[Layout]]:
     ]
 
 
-def _kind(value: str | None) -> str:
+def kind_of_value(value: str | None) -> str:
+    """Return the type of a value of a folder, which is as it is spelled there: 01 is a text."""
     if value is None:
         return ""
-    if value.removeprefix("-").isdecimal() and len(value) <= 18:
-        return "BIGINT"
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        return "VARCHAR"
-    return "DATE"
+    for kind, read in (("BIGINT", int), ("DATE", date.fromisoformat)):
+        with suppress(ValueError):
+            if str(read(value)) == value and len(value) <= 18:
+                return kind
+    return "VARCHAR"
 
 
-def _common(kinds: set[str]) -> str:
+def common_kind(kinds: set[str]) -> str:
     """Return the type of a column that files of one table call by these types."""
     kinds = kinds - {""}
     if len(kinds) == 1:
