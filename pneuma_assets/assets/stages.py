@@ -212,7 +212,7 @@ def described(info: IndexInfo) -> dict[str, str | int | float]:
     return {
         "dagster/row_count": info.blocks,
         "tables in the index": info.tables,
-        "size (MB)": round(info.size_bytes / 1e6, 2),
+        **({"size (MB)": round(info.size_bytes / 1e6, 2)} if info.size_bytes else {}),
         "engine": info.engine,
         "health": info.health,
         **{f"index {name}": value for name, value in info.details.items()},

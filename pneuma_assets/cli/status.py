@@ -106,7 +106,8 @@ def print_index(info: "IndexInfo | None") -> None:
         return
     held = ["-"] * 3
     if info.dimension:
-        held = [f"{info.tables:,}", f"{info.blocks:,}", _size(info.size_bytes)]
+        size = _size(info.size_bytes) if info.size_bytes else "unknown"
+        held = [f"{info.tables:,}", f"{info.blocks:,}", size]
     print_table(
         ["index", "encoder", "tables", "blocks", "size", "health"],
         [[info.engine, info.encoder, *held, info.health]],

@@ -2,6 +2,8 @@
 
 import logging
 import os
+import re
+import sys
 import warnings
 
 _TALKATIVE = (
@@ -12,6 +14,8 @@ _TALKATIVE = (
     "httpx",
     "huggingface_hub",
 )
+_RAW = re.compile(r"Exception while writing logger call to event log: (?:\(\S+\) )?(.*)\n[\s\S]*")
+"""What Dagster writes to standard error by itself, which ends with the statement that failed."""
 _SILENCE = {
     "TQDM_DISABLE": "1",
     "TRANSFORMERS_VERBOSITY": "error",
@@ -34,3 +38,5 @@ def quieten_libraries() -> None:
         logging.getLogger(name).setLevel(logging.ERROR)
     for variable, value in _SILENCE.items():
         os.environ.setdefault(variable, value)
+    write, told = sys.stderr.write, r"Dagster's history lacks an event: \1\n"
+    sys.stderr.write = lambda text: write(_RAW.sub(told, text))  # type: ignore[method-assign]

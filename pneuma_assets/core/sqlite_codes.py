@@ -10,6 +10,7 @@ from tempfile import TemporaryFile
 
 _VAGUE = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 """Kinds that leave open what is to blame."""
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _ROOM_BYTES = 1 << 22
 """What SQLite's log grows to by default; with less, the write that failed may just have met the end
 of the disk, though another would find room."""
@@ -80,12 +81,17 @@ def remedy_of(error: sqlite3.Error, path: Path) -> str | None:
     """
     code = code_of(error) & 0xFF
     refused = _refused(path.parent) if code in _VAGUE else 0
-    if code == sqlite3.SQLITE_FULL or refused in {errno.ENOSPC, errno.EDQUOT}:
+    if code == sqlite3.SQLITE_FULL or refused in _NO_ROOM:
         return f"the disk is full: free some space on the disk of {path.parent}"
     if code == sqlite3.SQLITE_READONLY or refused:
         why = f" ({os.strerror(refused)})" if refused else ""
         return f"let this user write {path} and its folder{why}, or choose another home by --home"
     return None
+
+
+def is_full(folder: Path) -> bool:
+    """Tell whether the disk of a folder lacks the room that a log needs."""
+    return _refused(folder) in _NO_ROOM
 
 
 def _refused(folder: Path) -> int:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.service.work_pool import WorkPool
 from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.core.sqlite_codes import is_full
 from pneuma_assets.web.dependencies import operator
 from pneuma_assets.web.metrics import Metrics
 from pneuma_assets.web.problems import documented
@@ -32,7 +33,7 @@ class Ready(BaseModel):
     """Whether questions can be answered, and what is missing."""
 
     status: str = Field(examples=["ready"])
-    missing: list[str] = Field(examples=[["index"]], description="`index` or `state`.")
+    missing: list[str] = Field(examples=[["index"]], description="`index`, `state`, `disk`.")
 
 
 class Readiness:
@@ -48,7 +49,7 @@ class Readiness:
         self._looked_at, self._missing = float("-inf"), list[str]()
 
     async def missing(self) -> list[str]:
-        """Return which parts are away, `index` or `state`."""
+        """Return what is missing: `index`, `state`, or room on the `disk` of the home."""
         async with self._lock:
             if time.monotonic() - self._looked_at > _FRESH_SECONDS:
                 self._missing = await self._pool.run(self._look)
@@ -63,6 +64,8 @@ class Readiness:
             except PneumaError as error:
                 logger.warning("not ready: %s: %s", part, error)
                 missing.append(part)
+        if is_full(self._desk.loaded.home):
+            missing.append("disk")
         return missing
 
 

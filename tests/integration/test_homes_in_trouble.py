@@ -6,6 +6,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 from pneuma_assets.cli.app import app
 from tests.integration.test_cli_end_to_end import make_lake
 from tests.support.served_home import client_of, local_app
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
 
@@ -92,6 +94,34 @@ def test_on_a_disk_that_is_full_now_room_is_the_cure(root, indexed, arguments):
         (indexed / "rest").unlink()
     done = at(indexed / "home", *arguments, root=root)  # as it says
     assert done.exit_code == 0, done.stderr
+
+
+def test_a_server_on_a_full_disk_answers_and_does_not_say_that_it_is_ready(indexed):
+    with client_of(local_app(indexed / "home" / "pneuma.yaml")) as client:
+        assert client.get("/readyz").status_code == 200
+        fill(indexed)
+        try:
+            assert client.get("/api/v1/search?q=rain").status_code == 200
+            wait_until(lambda: client.get("/readyz").status_code == 503, "the disk is looked at")
+            assert client.get("/readyz").json()["missing"] == ["disk"]
+        finally:
+            (indexed / "rest").unlink()
+        wait_until(lambda: client.get("/readyz").status_code == 200, "the room is seen")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", ["1400k", "2000k"])
+def test_a_disk_that_fills_up_in_a_run_is_told_without_the_words_of_libraries(root, tmp_path, size):
+    with disk(tmp_path / "small", size) as place:
+        done = subprocess.run(
+            [sys.executable, "-m", "pneuma_assets.cli", "--home", str(place / "home"), *INDEX],
+            cwd=root, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert FULL in done.stderr
+    assert "Dagster's history lacks an event: " in done.stderr
+    for word in ("[SQL", "sqlalche", "OperationalError", "Exception"):
+        assert word not in done.stderr
 
 
 @contextmanager

@@ -218,6 +218,7 @@ class IndexInfo:
     """What an operator wants to know of an index.
 
     `usable` is False where it is damaged or cannot be reached; a cluster in poor health is usable.
+    `size_bytes` is 0 where it is not known.
     """
 
     engine: str

@@ -8,7 +8,10 @@ import sys
 
 import pytest
 
+from pneuma_assets.assets.stages import described
 from pneuma_assets.cli import output
+from pneuma_assets.cli.status import print_index
+from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.progress import report, working
 
 
@@ -141,3 +144,11 @@ def test_a_width_that_is_asked_for_holds_and_nothing_is_cut(
         assert printed.count(sign) >= letters.count(sign)
     if numbers:
         assert printed.count(cell) == columns * len(rows), "a number is not parted"
+
+
+@pytest.mark.parametrize(("size", "told"), [(0, "unknown"), (1, "1 B"), (2048, "2.0 KiB")])
+def test_a_size_that_is_not_known_is_none_of_nothing(capsys, size, told):
+    print_index(IndexInfo("elasticsearch", "words", 8, 2, 4, size, "green"))
+    assert told in capsys.readouterr().out.splitlines()[1]
+    metadata = described(IndexInfo("elasticsearch", "words", 8, 2, 4, size, "green"))
+    assert ("size (MB)" in metadata) is bool(size)
