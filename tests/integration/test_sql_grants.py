@@ -10,6 +10,7 @@ import pytest
 from pneuma_assets.core.errors import AccessRefusedError, SourceError
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.privacy.source import open_private
+from pneuma_assets.core.sources.sql.rows import ROWS_HIDDEN
 from tests.support.postgresql_process import Server
 from tests.support.postgresql_server import new_database
 from tests.support.sql_database import VARIABLE, Database, listed
@@ -91,6 +92,45 @@ def test_row_level_security_leaves_those_whom_it_does_not_bind(database):
         refs = listed(source)
     assert set(refs["public/own"].readers) == {"dora", "postgres", "seer"}
     assert set(refs["public/forced"].readers) == {"postgres", "seer"}
+
+
+def test_rows_that_a_policy_may_hide_are_told_to_be_missing(database):
+    database.run(
+        "INSERT INTO rows VALUES (1), (0)",
+        "CREATE TABLE all_shown (n int)",
+        "CREATE VIEW of_owner AS SELECT * FROM rows",
+        "CREATE VIEW of_asker WITH (security_invoker) AS SELECT * FROM rows",
+        "CREATE VIEW of_ann AS SELECT * FROM rows",
+        "ALTER VIEW of_ann OWNER TO ann",
+        "GRANT SELECT ON all_shown, of_owner, of_asker, of_ann TO ann",
+    )
+    found = {}
+    for user, password in (("ann", PASSWORD), (None, database.environ[VARIABLE])):
+        with closing(database.config(user).open({VARIABLE: password})) as source:
+            refs = listed(source)
+            for name in ("rows", "all_shown", "of_owner", "of_asker", "of_ann"):
+                table = source.profile(refs[f"public/{name}"])
+                found[user, name] = table.row_count, ROWS_HIDDEN in table.notes
+    assert found == {
+        ("ann", "rows"): (0, True),
+        ("ann", "all_shown"): (0, False),
+        ("ann", "of_owner"): (2, False),
+        ("ann", "of_asker"): (0, True),
+        ("ann", "of_ann"): (0, True),
+        (None, "rows"): (2, False),
+        (None, "all_shown"): (0, False),
+        (None, "of_owner"): (2, False),
+        (None, "of_asker"): (2, False),
+        (None, "of_ann"): (0, True),
+    }
+
+
+def test_a_table_is_read_again_when_a_policy_may_hide_rows_of_it(database):
+    with closing(database.config("ann").open({VARIABLE: PASSWORD})) as source:
+        before = listed(source)["public/news"]
+        database.run("ALTER TABLE news ENABLE ROW LEVEL SECURITY")
+        after = listed(source)["public/news"]
+    assert after.version != before.version
 
 
 def test_a_view_shows_nobody_what_the_server_would_not_show_them(database):

@@ -80,6 +80,25 @@ def test_what_reads_a_table_but_no_question_is_not_counted_as_its_use(database):
         assert listed(source)["public/shops"].queries == before.queries
 
 
+def test_the_comment_of_a_domain_describes_a_column_that_has_none(database):
+    database.run(
+        "CREATE DOMAIN iban AS text",
+        "COMMENT ON DOMAIN iban IS 'Number of a bank account'",
+        "CREATE DOMAIN plain AS text",
+        "CREATE TABLE accounts (a iban, b iban, c plain, d text, e boolean)",
+        "COMMENT ON COLUMN accounts.b IS 'Where wages go'",
+    )
+    with closing(database.config().open(database.environ)) as source:
+        ref = listed(source)["public/accounts"]
+        columns, said = source.profile(ref).columns, source.contexts(ref)
+        database.run("COMMENT ON DOMAIN iban IS 'An account'")
+        later = listed(source)["public/accounts"]
+    found = [one.comment for one in columns]
+    assert found == ["Number of a bank account", "Where wages go", "", "", ""]
+    assert list(said.texts) == ["a: Number of a bank account\nb: Where wages go"]
+    assert later.version != ref.version
+
+
 def test_types_of_several_fields_tell_them_and_hide_with_them(database):
     database.run(
         "CREATE TYPE contact AS (email text, since date)",

@@ -96,6 +96,7 @@ SEEN, SAMPLED = 1.0, 0.9
 
 _LEVEL_CHARACTERS = 30
 _NO_VALUES = frozenset(map(str.casefold, MISSING))
+_OF_WORDS = frozenset({"tsvector", "tsquery"})
 _WHOLE_NUMBERS = r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?\b"
 _CODES = re.compile(_WHOLE_NUMBERS)
 _NUMBERS = re.compile(rf"{_WHOLE_NUMBERS}|DECIMAL|NUMERIC|FLOAT|REAL|DOUBLE")
@@ -115,6 +116,8 @@ def fact_descriptions(
         given = _given([row[position] for row in rows])
         measured = all(_number(one) is not None for one in given)
         words, confidence = _said_by_name(column.name, prefix, measured=measured)
+        if column.type in _OF_WORDS:  # of which `ts` is short for text search
+            words, confidence = "", SPELT
         unit = "" if " in " in words else unit_of_cells(given)
         levels = _levels(column, given)
         whole = all_rows and (len(given) == len(rows) or not levels)

@@ -108,6 +108,12 @@ def test_units_are_told_where_names_show_them_and_names_never_again(name, said):
     assert not any(" in " in one.text for one in told.values())
 
 
+def test_a_name_says_nothing_that_the_type_denies():
+    found = fact_descriptions(table(("ts", "TIMESTAMP")), [("2024-01-01",)], all_rows=False)
+    assert [one.text for one in found.values()] == ["timestamp"]
+    assert fact_descriptions(table(("ts", "tsvector")), [("'a':1",)], all_rows=False) == {}
+
+
 @pytest.mark.timeout(120)  # it ends at once, or not at all
 @pytest.mark.parametrize("name", ["x" * 100_000, "(" * 100_000, "_in" * 50_000, "1 " * 50_000])
 def test_hostile_names_and_cells_are_soon_read(name):

@@ -43,6 +43,7 @@ class CatalogTable:
         rows: About how many; None: unknown.
         size: About how many bytes; None: unknown.
         readable: Whether we may read it.
+        limited: Whether row-level security may hide some of its rows from us.
 
     The others are as in `TableRef` and `Table`.
     """
@@ -63,6 +64,7 @@ class CatalogTable:
     readers: tuple[str, ...] | None = None
     updated_at: float | None = None
     readable: bool = True
+    limited: bool = False
 
     @property
     def version(self) -> str:

@@ -92,6 +92,8 @@ WITH RECURSIVE listed AS (
     JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
 ), behind AS (
     SELECT p.root, pg_catalog.bool_or(r.bound) AS bound,
+           pg_catalog.bool_or(CASE WHEN r.by_invoker THEN pg_catalog.row_security_active(r.oid)
+                              ELSE r.bound END) AS limited,
            pg_catalog.array_agg(DISTINCT r.oid) FILTER (WHERE r.by_invoker) AS needed
     FROM parts p JOIN reads r ON r.reader = p.oid GROUP BY p.root
 ), roles AS (
@@ -162,7 +164,10 @@ WITH RECURSIVE listed AS (
                a.attnum, a.attname,
                pg_catalog.format_type(a.atttypid, a.atttypmod) || coalesce(i.fields, '')
                || coalesce(e.listed, ''),
-               pg_catalog.left(d.description, :column_comment)) ORDER BY a.attnum) AS found
+               pg_catalog.left(coalesce(d.description, (
+                   SELECT pg_catalog.obj_description(t.oid, 'pg_type') FROM pg_catalog.pg_type t
+                   WHERE t.oid = a.atttypid AND t.typtype = 'd')), :column_comment)
+            ) ORDER BY a.attnum) AS found
     FROM listed l JOIN pg_catalog.pg_attribute a ON a.attrelid = l.oid
     LEFT JOIN pg_catalog.pg_description d
       ON d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass
@@ -205,8 +210,10 @@ SELECT l.oid::text AS oid, l.nspname AS schema, l.relname AS name, l.relkind::te
                      AND d.refclassid = 'pg_catalog.pg_class'::regclass)))
         FROM pg_catalog.pg_rewrite r
         WHERE r.ev_class = l.oid AND r.rulename = '_RETURN') AS query,
-       coalesce(readers.found, '{}') AS readers
+       coalesce(readers.found, '{}') AS readers,
+       pg_catalog.row_security_active(l.oid) OR coalesce(b.limited, false) AS limited
 FROM listed l
+LEFT JOIN behind b ON b.root = l.oid
 LEFT JOIN state s ON s.root = l.oid
 LEFT JOIN readers ON readers.oid = l.oid
 LEFT JOIN columns c ON c.attrelid = l.oid
@@ -244,7 +251,7 @@ def _table(database: str, here: str, row: Any) -> CatalogTable:
     own = row.kind in {"r", "p", "m"} and not row.elsewhere
     primary = next((tuple(key[3]) for key in keys if key[0] == "p"), ())
     is_view = row.kind in {"v", "m"}
-    signals = (row.inserted, row.updated, row.deleted, row.files, row.query or "")
+    signals = (row.inserted, row.updated, row.deleted, row.files, row.query or "", row.limited)
     return CatalogTable(
         *(database, row.schema, row.name, _KINDS[row.kind]),
         columns=tuple(
@@ -265,6 +272,7 @@ def _table(database: str, here: str, row: Any) -> CatalogTable:
         identity=row.oid,
         readers=_readers(row.readers),
         readable=bool(row.readable),
+        limited=bool(row.limited),
     )
 
 

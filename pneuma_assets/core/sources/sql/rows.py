@@ -42,6 +42,11 @@ from pneuma_assets.core.text.safe import well_formed
 ESTIMATED = "the number of rows is the database's estimate"
 OF_A_SAMPLE = "it is large, so its values are those of a sample of its rows"
 
+ROWS_HIDDEN = (
+    "row-level security may hide rows from the user that reads it: their number and values are of "
+    "those that it may see; let a user read it that has BYPASSRLS"
+)
+
 SMALL_ROWS = 50_000
 """Tables of no more rows are read whole for a sample, and no sample reads more."""
 
@@ -149,6 +154,8 @@ def is_whole(dialect: Dialect, table: CatalogTable, counted: Counted) -> bool:
 def notes_on(dialect: Dialect, table: CatalogTable, counted: Counted) -> tuple[str, ...]:
     """Return what a person should know of the reading."""
     notes = [counted.note] if counted.note else []
+    if table.limited:
+        notes.append(ROWS_HIDDEN)
     if not is_whole(dialect, table, counted):
         notes.append(OF_A_SAMPLE)
     if counted.rows > SMALL_ROWS and sample_of(dialect, table, counted.rows, 0) is None:
