@@ -107,7 +107,7 @@ def _print_answers(found: "list[ConfirmedAnswer]", *, as_json: bool) -> None:
 def _row(one: "ConfirmedAnswer") -> list[str]:
     verdict = "confirmed" if one.confirmed else "rejected"
     tables = [f"{table} (gone)" if table in one.gone else table for table in one.tables]
-    said = [*tables, *(["SQL"] if one.sql else [])]
+    said = [*tables, *(["SQL" if one.resolved else "SQL (author)"] if one.sql else [])]
     return [one.answer_id, verdict, one.question, ", ".join(said), one.author, one.said_at[:10]]
 
 

@@ -29,7 +29,10 @@ _DIGITS = {
 
 @dataclass(frozen=True, slots=True)
 class SavedAnswer:
-    """What somebody says of an answer; `sql` is empty where tables alone are the answer."""
+    """What somebody says of an answer; `sql` is empty where tables alone are the answer.
+
+    `resolved` says whether the statement reads no other table, as far as the guard can tell.
+    """
 
     answer_id: str
     question: str
@@ -39,6 +42,7 @@ class SavedAnswer:
     author: str
     door: str
     said_at: float = 0.0
+    resolved: bool = True
 
     @property
     def content(self) -> tuple[str, frozenset[str], str]:

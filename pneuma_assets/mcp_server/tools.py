@@ -50,7 +50,8 @@ def find_tables(
     desk: "Workspace", asker: "Asker", question: Question, limit: Limit = 10
 ) -> r.FoundTables:
     """Find the tables that hold the answer to a question, best first. Start here."""
-    found = desk.search(question, k=limit, where=IndexFilter(readers=asker.readers))
+    where = IndexFilter(readers=asker.readers)
+    found = desk.search(question, k=limit, where=where, author=asker.name)
     confirmed = [
         r.ConfirmedQuestion(question=one.question, tables=list(one.tables[:5]))
         for one in found.confirmed
@@ -246,10 +247,11 @@ def example_queries(
 
 def _examples(desk: "Workspace", asker: "Asker", table: str) -> Iterator[r.Example]:
     page = desk.table(table, readers=asker.readers)
-    for one in desk.confirmed_answers(readers=asker.readers, limit=1_000):
+    said = desk.confirmed_answers(readers=asker.readers, author=asker.name, limit=1_000)
+    for one in said:
         if one.confirmed and one.sql and table in one.tables:
-            said = {"of": one.question, "author": one.author}
-            yield r.Example(sql=one.sql, kind="confirmed answer", **said)
+            whose = {"of": one.question, "author": one.author}
+            yield r.Example(sql=one.sql, kind="confirmed answer", **whose)
     if page.definition:
         yield r.Example(sql=page.definition, kind="definition", of=table)
     below = [one for one in page.lineage if one.direction == "downstream" and one.depth == 1]

@@ -117,6 +117,8 @@ def hostile(tmp_path_factory, small_encoder, read_here):
         for name, text in zip(columns, ORDERS, strict=True):
             workspace.describe("lake/notes/notes", name, " ".join(text.split()), author="eve")
         begun = workspace.seek.start(BO, "Notes").conversation_id
+        source = {"name": "notes", "table_ids": ["lake/notes/notes"]}
+        workspace.seek.edit(begun, {"sources": [source]}, BO)
         for text in ORDERS:
             workspace.seek.share(begun, f"Of notes: {text}", BO)
     return file

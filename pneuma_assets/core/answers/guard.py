@@ -63,15 +63,6 @@ def checked(sql: str, tables: Sequence[ReadTable], dialect: str, most_rows: int)
     return Checked(_spelled(tree, spoken), dialect, most_rows, read, columns, tree)
 
 
-def only_table_of(sql: str, dialect: str) -> str | None:
-    """Return the name of the table that a statement reads; None where it reads none, or several.
-
-    Raises `SqlRefusedError` as `names_read` does.
-    """
-    names = names_read(sql, dialect)
-    return names.pop() if len(names) == 1 else None
-
-
 def names_read(sql: str, dialect: str) -> set[str]:
     """Return the names of the tables that a statement reads.
 
@@ -80,7 +71,7 @@ def names_read(sql: str, dialect: str) -> set[str]:
     """
     tree = _parsed(sql, Dialect.get_or_raise(dialect))
     own = {one.alias for one in tree.find_all(exp.CTE)}
-    return {one.name for one in tree.find_all(exp.Table)} - own
+    return {one.name for one in tree.find_all(exp.Table) if one.db or one.name not in own}
 
 
 def _parsed(sql: str, dialect: Dialect) -> exp.Expr:

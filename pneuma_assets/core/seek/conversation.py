@@ -132,6 +132,11 @@ class Conversation:
         return self._told[0]
 
     @property
+    def used(self) -> set[str]:
+        """The ids of all tables that a version of its state reads."""
+        return {one for version in self.versions for one in version.state.table_ids}
+
+    @property
     def version(self) -> Version:
         """The state that is in force now, and what it came from."""
         return self._told[1]

@@ -6,7 +6,7 @@ rights that hold then.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Any
@@ -50,15 +50,13 @@ class Document:
 
 
 def search_knowledge(
-    query: str, statements: Sequence[Statement], analyzer: Analyzer, seen: Collection[str]
+    query: str, statements: Sequence[Statement], analyzer: Analyzer
 ) -> list[Document]:
     """Return what people said in conversations that shares words with a query, best first.
 
-    The rarer a word, the more it counts. Statements that speak of tables beside those `seen` are
-    not there.
+    The rarer a word, the more it counts.
     """
-    visible = [one for one in statements if set(one.tables) <= set(seen)]
-    words = {one.knowledge_id: set(analyzer.terms(one.text)) for one in visible}
+    words = {one.knowledge_id: set(analyzer.terms(one.text)) for one in statements}
     asked = set(analyzer.question_terms(query))
     told = {word: sum(word in some for some in words.values()) for word in asked}
     weight = {word: log(1 + len(words) / times) for word, times in told.items() if times}

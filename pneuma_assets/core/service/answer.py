@@ -3,11 +3,11 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pneuma_assets.core.answers.answer import Found, Ways, by_model
 from pneuma_assets.core.answers.attempt import Attempts
-from pneuma_assets.core.answers.guard import only_table_of
+from pneuma_assets.core.answers.guard import checked, names_read
 from pneuma_assets.core.answers.llm import ModelWriter
 from pneuma_assets.core.answers.named_rows import named_rows
 from pneuma_assets.core.answers.prune import Tables, answer_sets, sets_to_ask, with_matches
@@ -21,7 +21,7 @@ from pneuma_assets.core.answers.results import (
     called,
 )
 from pneuma_assets.core.answers.run_duckdb import CHANGED as CHANGED_SINCE
-from pneuma_assets.core.answers.statements import Checked, Guard
+from pneuma_assets.core.answers.statements import Checked, Guard, refuse
 from pneuma_assets.core.close_once import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.models import MOST_ROWS
@@ -38,7 +38,7 @@ from pneuma_assets.core.errors import (
 from pneuma_assets.core.missing_parts import Part
 from pneuma_assets.core.models.usage import counting
 from pneuma_assets.core.search.confidence import is_unlikely
-from pneuma_assets.core.service.answer_sources import AnswerSources
+from pneuma_assets.core.service.answer_sources import AnswerSources, may_be_called
 from pneuma_assets.core.service.check_parts import Missing
 from pneuma_assets.core.sources.base import StatementRows
 from pneuma_assets.core.tables import Problem, TableTerms, source_of
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.service.engine import LiveQueryEngine
     from pneuma_assets.core.text.analysis import Analyzer
+
+_T = TypeVar("_T")
 
 _NEAREST = 5
 _GROUPS = 3
@@ -220,16 +222,55 @@ class Answering(Closing):
         tables = tuple(known[one] for one in ids)
         dialect = self.sources.dialect(tables)
         attempts = Attempts(self.sources, most)
+        return self._as_written(
+            sql, tables, dialect, lambda named: attempts.run(sql, named, dialect, PERSON)
+        )
+
+    def resolved(self, sql: str, table_ids: Sequence[str]) -> str | None:
+        """Return a statement that reads these tables alone, as the guard spells it.
+
+        None where the guard cannot tell what it reads, as in another dialect.
+
+        Raises:
+            SqlRefusedError: It is no query, or reads another table.
+        """
+        known = self.sources.tables(dict.fromkeys(table_ids, TableTerms()))
+        if not known.keys() >= {*table_ids}:
+            return None
+        tables, most = tuple(known.values()), self._loaded.deployment.answers.rows
+        dialect = self.sources.dialect(tables)
+
+        def spelled(named: AnswerSet) -> str:
+            return checked(sql, [one.read for one in named.tables], dialect, most).sql
+
         try:
-            return attempts.run(sql, AnswerSet(tables), dialect, PERSON)
+            return self._as_written(sql, tables, dialect, spelled)
         except SqlRefusedError as error:
-            name = only_table_of(sql, dialect) if error.guard == Guard.TABLE else None
-            begins = f"{tables[0].read.name}_"
-            if name is None or len(tables) != 1 or not name.startswith(begins):
+            if error.guard in (Guard.ONE_STATEMENT, Guard.QUERY):
+                raise
+            unknown = names_read(sql, dialect) if error.guard == Guard.TABLE else set[str]()
+        there = {name.lower() for one in tables for name in (one.read.name, one.read.place[1])}
+        for name in sorted(unknown):
+            if name.lower() not in there:
+                refuse(Guard.TABLE, f"it reads {name[:60]!r}; name that table, too")
+        return None
+
+    def _as_written(
+        self,
+        sql: str,
+        tables: tuple[AnswerTable, ...],
+        dialect: str,
+        use: "Callable[[AnswerSet], _T]",
+    ) -> _T:
+        """Use tables as a statement calls them; raises what `use` does."""
+        try:
+            return use(AnswerSet(tables))
+        except SqlRefusedError as error:
+            names = names_read(sql, dialect) if error.guard == Guard.TABLE else set[str]()
+            if (len(names), len(tables)) != (1, 1) or not may_be_called(tables[0].table_id, *names):
                 raise
         # Where it was written, others were called alike, so this one by a longer name.
-        named = AnswerSet((called(tables[0], name, ""),))
-        return attempts.run(sql, named, dialect, PERSON)
+        return use(AnswerSet((called(tables[0], names.pop(), ""),)))
 
     def _read(
         self, question: str, searched: _Searched, asked: "_Asked", missing: Missing

@@ -300,6 +300,13 @@ def plain_names(table_ids: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def may_be_called(table_id: str, name: str) -> bool:
+    """Return whether `plain_names` calls a table so beside some others that have its name."""
+    own, parts = _taken_apart(table_id)
+    longer = "_".join(_plain(part) for part in parts if part)
+    return name.startswith(f"{own}_") and f"_{name[len(own) + 1 :]}_" in f"_{longer}_"
+
+
 def _taken_apart(table_id: str) -> tuple[str, Sequence[str]]:
     """Return what a table is called, and the other parts of its id, its file's ending last."""
     *above, last = table_id.split("/")

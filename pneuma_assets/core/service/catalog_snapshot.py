@@ -87,7 +87,7 @@ class Snapshot:
         self._questions = [
             (one.question, f" {' '.join(name_parts(one.question))}", one.tables)
             for one in read.answers
-            if one.confirmed
+            if one.confirmed and one.resolved
         ]
         self._views: OrderedDict[frozenset[str] | None, View] = OrderedDict()
         self._lock, self._naming = Lock(), Lock()

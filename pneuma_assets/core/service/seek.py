@@ -18,6 +18,7 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError, PneumaError, QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.models.base import ConversingModel
+from pneuma_assets.core.pipeline.lineage_texts import may_name
 from pneuma_assets.core.seek.changes import put_in, without
 from pneuma_assets.core.seek.conductor import Conductor
 from pneuma_assets.core.seek.conversation import (
@@ -37,7 +38,7 @@ from pneuma_assets.core.seek.state import Source, State, read_parts, read_state
 from pneuma_assets.core.service.describe import add_context
 from pneuma_assets.core.service.seek_files import read_file
 from pneuma_assets.core.service.seek_tools import MadeTables, PersonsTables, SeekTools, revoked
-from pneuma_assets.core.service.visible_tables import check_table, seen_tables
+from pneuma_assets.core.service.visible_tables import check_table, readable, seen_tables
 from pneuma_assets.core.store.conversations import NewEvent, SavedConversation, SavedEvent
 from pneuma_assets.core.store.knowledge import Statement
 from pneuma_assets.core.text.safe import one_line
@@ -109,9 +110,8 @@ class Seeker:
     def first_questions(self, asker: Asker) -> Sequence[str]:
         """Return questions to begin with: those last confirmed of tables that they may see."""
         with self._store() as store:
-            seen = seen_tables(store, asker.readers)
-            said = store.usage.answers()
-            asked = [one.question for one in said if one.confirmed and seen.issuperset(one.tables)]
+            said = readable(store, store.usage.answers(), asker.readers, asker.name)
+            asked = [one.question for one in said if one.confirmed]
             return [*dict.fromkeys(asked)][:_SUGGESTED]
 
     def start(self, asker: Asker, title: str = "") -> Conversation:
@@ -410,19 +410,21 @@ class Seeker:
             return self._edited(store, tools, now, state, findings=found)
 
     def share(self, conversation_id: str, text: str, asker: Asker) -> str:
-        """Let others who may see the tables of a conversation use a statement; returns its id."""
+        """Let who may see all tables that the state ever had use a statement; returns its id.
+
+        Without such tables only its author does, and who may see all tables.
+        """
         with self._store() as store:
             now = _loaded_of(store, conversation_id, asker)
             if not asker.may_edit:
                 raise QueryError(_MAY_NOT_ADD)
-            ids = tuple(sorted(now.state.table_ids))
+            ids = tuple(sorted(now.used))
             return store.knowledge.say(_statement(text), ids, asker.name, conversation_id)
 
     def knowledge(self, asker: Asker) -> Sequence[Statement]:
         """Return what people shared, as far as who asks may see the tables that it speaks of."""
         with self._store() as store:
-            seen = seen_tables(store, asker.readers)
-            return [one for one in store.knowledge.all() if set(one.tables) <= seen]
+            return readable(store, store.knowledge.all(), asker.readers, asker.name)
 
     def correct_knowledge(self, knowledge_id: str, text: str, asker: Asker) -> None:
         """Let a statement say something else; its author or an operator may."""
@@ -438,10 +440,17 @@ class Seeker:
             store.knowledge.forget(knowledge_id)
 
     def document_knowledge(self, knowledge_id: str, asker: Asker) -> None:
-        """Let a statement be a document of the tables that it speaks of, for every search."""
+        """Let a statement be a document of its tables whose readers may see all of them.
+
+        Raises `QueryError` where there is none: some reader of each may not see another.
+        """
         with self._store() as store:
             one = self._own_statement(store, knowledge_id, asker, adds=True)
-            for table_id in one.tables:
+            told, readers = one.tables, store.tables.readers(one.tables)
+            ids = [i for i in told if all(may_name(readers, i, other) for other in told)]
+            if not ids:
+                raise QueryError("None of its tables is seen only by those who may see all of it.")
+            for table_id in ids:
                 add_context(store, table_id, f"said by {one.author} ({knowledge_id})", one.text)
 
     def _own_statement(

@@ -43,7 +43,8 @@ from pneuma_assets.core.seek.untrusted import outside
 from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.service.seek_files import OwnTable
 from pneuma_assets.core.service.snippets import read_by_duckdb
-from pneuma_assets.core.service.visible_tables import check_among, seen_tables
+from pneuma_assets.core.service.visible_tables import check_among, readable, seen_tables
+from pneuma_assets.core.store.knowledge import Statement
 from pneuma_assets.core.tables import Table, TableRef, source_of
 
 if TYPE_CHECKING:
@@ -214,8 +215,7 @@ class SeekTools:
         found = alias(conversation.found)
         latest = dict(list(found.items())[-_SHOWN_DOCUMENTS:])
         known = self.tables.know(str(one["id"]) for one in found.values() if one["kind"] == "table")
-        statements = self.tables.store.knowledge.all()
-        said = {i.knowledge_id: i.text for i in statements if self.tables.seen.issuperset(i.tables)}
+        said = {one.knowledge_id: one.text for one in self._statements()}
         told = {name: _told(one, known, said) for name, one in latest.items()}
         shown = {name: one for name, one in told.items() if one is not None}
         names = {str(one["id"]): name for name, one in latest.items() if name in shown}
@@ -239,13 +239,17 @@ class SeekTools:
             ]
         if where == "knowledge":
             analyzer = self.tables.asked(lambda engine: engine.analyzer)
-            statements = self.tables.store.knowledge.all()
-            return search_knowledge(query, statements, analyzer, self.tables.seen)
+            return search_knowledge(query, self._statements(), analyzer)
         config = self.loaded.deployment.seek
         token = self.environ.get(config.web_key_env) if config.web_key_env else None
         said = [str(one.data["text"]) for one in conversation.of(Kind.PERSON)]
         with self.tables.guarded("the web"):
             return search_web(query, config.web, token, said)
+
+    def _statements(self) -> Sequence[Statement]:
+        """Return what the person may read of what people shared."""
+        store, asker = self.tables.store, self.tables.asker
+        return readable(store, store.knowledge.all(), asker.readers, asker.name)
 
     def look(self, table_id: str) -> Mapping[str, Sequence[str]]:
         """Return some values of each column of a table."""
@@ -378,6 +382,5 @@ def _selected(place: str, format_: str, table: Table | None = None) -> str:
 
 def revoked(conversation: Conversation, seen: Collection[str]) -> bool:
     """Tell whether a conversation speaks of tables that its author may not see now."""
-    used = {one for version in conversation.versions for one in version.state.table_ids}
     found = {str(one["id"]) for one in conversation.found if one["kind"] == "table"}
-    return not (used | found) <= set(seen)
+    return not (conversation.used | found) <= set(seen)

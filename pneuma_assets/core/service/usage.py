@@ -8,8 +8,7 @@ from pneuma_assets.core.answer_feedback import SavedAnswer
 from pneuma_assets.core.errors import ConfigError, QueryError, SqlRefusedError
 from pneuma_assets.core.search.results import checked_question
 from pneuma_assets.core.service.describe import author_of, moment
-from pneuma_assets.core.service.visible_tables import check_table, seen_among
-from pneuma_assets.core.sources.names import unescape
+from pneuma_assets.core.service.visible_tables import check_table, readable, seen_among
 from pneuma_assets.core.text.safe import one_line, printable, well_formed
 from pneuma_assets.core.text.suggest import check_names, check_text
 
@@ -46,6 +45,8 @@ class ConfirmedAnswer:
         similarity: Of the question that was asked with this one, 0 to 1; 1 where both have the same
             words; None where no question was asked.
         gone: Those of its tables that have left their source.
+        resolved: Whether the guard knows what the statement reads; else its author and those who
+            may see all tables are shown it alone.
     """
 
     answer_id: str
@@ -58,6 +59,7 @@ class ConfirmedAnswer:
     door: str
     similarity: float | None = None
     gone: tuple[str, ...] = ()
+    resolved: bool = True
 
 
 def confirm(
@@ -66,11 +68,13 @@ def confirm(
     author: str | None,
     readers: Sequence[str] | None,
     days: int,
+    resolved: Callable[[str, Sequence[str]], str | None],
 ) -> str:
     """Keep what somebody says of an answer, as `Workspace.confirm_answer` has it.
 
     A rejected one is a question that failed, too; `days` says how long these are kept. Of a table
-    that they may not see, nobody says anything, nor by a statement that reads another.
+    that they may not see, nobody says anything. `resolved` is `Answering.resolved`: a statement is
+    kept as the guard spells it, and one of which that cannot be told is not `resolved`.
     """
     question = _checked(said.question)
     check_names("tables", said.tables, ConfigError)
@@ -79,15 +83,19 @@ def confirm(
     for table_id in said.tables:
         check_table(store, table_id, readers)
     check_text("the statement", said.sql, ConfigError)
-    if len(said.sql) > MOST_SQL:
+    sql = well_formed(said.sql).strip()
+    try:
+        spelled = resolved(sql, said.tables) if sql else ""
+    except SqlRefusedError as error:
+        raise ConfigError(f"the statement cannot be kept: {error}") from error
+    if len(spelled or sql) > MOST_SQL:
         raise ConfigError(f"the statement has more than {MOST_SQL:,} characters, the most kept")
-    if said.sql.strip():
-        _check_read(said.sql, said.tables)
     check_text("the door", said.door, ConfigError)
     kept = replace(
         said,
         question=question,
-        sql=well_formed(said.sql).strip(),
+        sql=spelled or sql,
+        resolved=spelled is not None,
         author=author_of(author),
         door=one_line(printable(said.door), _MOST_DOOR),
     )
@@ -97,31 +105,6 @@ def confirm(
     elif days:
         store.usage.note(question, REJECTED, kept.door, days)
     return answer_id
-
-
-def _check_read(sql: str, tables: Sequence[str]) -> None:
-    """Refuse a statement that reads another table: who may see these would be shown its name."""
-    from pneuma_assets.core.answers.allowed_sql import DIALECTS
-    from pneuma_assets.core.answers.guard import names_read
-
-    why = ""
-    for dialect in sorted(DIALECTS):
-        try:
-            names = names_read(sql, dialect)
-        except SqlRefusedError as error:
-            why = str(error)
-            continue
-        own = [_letters(unescape(one.rpartition("/")[2]).partition(".")[0]) for one in tables]
-        for name in sorted(names):
-            # Of a file's table its ending is left out, and a folder may be added.
-            if not any(one in _letters(name) or _letters(name) in one for one in own):
-                raise ConfigError(f"the statement reads {name!r}; name that table, too")
-        return
-    raise ConfigError(f"the statement cannot be kept: {why}")
-
-
-def _letters(name: str) -> str:
-    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def embed_question(store: "Store", answer_id: str, encoder: "Callable[[], Encoder]") -> None:
@@ -141,7 +124,8 @@ def forget(
 ) -> None:
     """Forget what was said of an answer, as `Workspace.forget_answer` has it."""
     check_text("the answer's id", answer_id, ConfigError)
-    for one in shown(store, [(one, None) for one in store.usage.answers(answer_id)], readers):
+    said = [(one, None) for one in store.usage.answers(answer_id)]
+    for one in shown(store, said, readers, author):
         if author is None or one.author == author:
             store.usage.forget(answer_id)
             if not one.confirmed:
@@ -155,38 +139,40 @@ def forget(
 
 def shown(
     store: "Store",
-    answers: Iterable[tuple[SavedAnswer, float | None]],
+    answers: Sequence[tuple[SavedAnswer, float | None]],
     readers: Sequence[str] | None,
+    author: str | None = None,
 ) -> tuple[ConfirmedAnswer, ...]:
-    """Return answers, each with how similar its question is, of whose tables `readers` see all.
-
-    A table that has left is seen by nobody but who may see all.
-    """
-    said = list(answers)
-    seen = seen_among(store, {table for one, _ in said for table in one.tables}, readers)
+    """Return answers, each with how similar its question is, as far as they are `readable`."""
+    similar = {one.answer_id: similarity for one, similarity in answers}
+    said = readable(store, (one for one, _ in answers), readers, author)
+    seen = seen_among(store, {table for one in said for table in one.tables}, readers)
     return tuple(
         ConfirmedAnswer(
             *(one.answer_id, one.question, one.tables, one.sql or None, one.confirmed),
-            *(one.author, str(moment(one.said_at)), one.door, similarity),
+            *(one.author, str(moment(one.said_at)), one.door, similar[one.answer_id]),
             gone=tuple(table for table in one.tables if table not in seen),
+            resolved=one.resolved,
         )
-        for one, similarity in said
-        if readers is None or seen.issuperset(one.tables)
+        for one in said
     )
 
 
 def remembered(
-    store: "Store", matches: "Iterable[Match]", readers: Sequence[str] | None
+    store: "Store",
+    matches: "Iterable[Match]",
+    readers: Sequence[str] | None,
+    author: str | None = None,
 ) -> tuple[ConfirmedAnswer, ...]:
     """Return the answers that people confirmed to questions that ask the same, as `shown` does."""
     found = [(one.answer, one.similarity) for one in matches if one.answer.confirmed]
-    return shown(store, found, readers)
+    return shown(store, found, readers, author)
 
 
 def questions_of(store: "Store", table_id: str, readers: Sequence[str] | None) -> tuple[str, ...]:
     """Return the questions to which people confirmed that a table answers, the newest first."""
-    about = [(o, None) for o in store.usage.answers() if o.confirmed and table_id in o.tables]
-    return tuple(dict.fromkeys(one.question for one in shown(store, about, readers)))
+    about = [one for one in store.usage.answers() if one.confirmed and table_id in one.tables]
+    return tuple(dict.fromkeys(one.question for one in readable(store, about, readers)))
 
 
 def _checked(question: str) -> str:

@@ -1,14 +1,35 @@
 """Which tables an asker may see, as the state knows it; all others do not exist for them."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pneuma_assets.core.access_names import names_of_asker
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.text.suggest import check_known, check_text
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.answer_feedback import SavedAnswer
     from pneuma_assets.core.store import Store
+    from pneuma_assets.core.store.knowledge import Statement
+
+
+W = TypeVar("W", "SavedAnswer", "Statement")
+
+
+def readable(
+    store: "Store", written: Iterable[W], readers: Sequence[str] | None, name: str | None = None
+) -> list[W]:
+    """Return what somebody, called `name`, may read of what people wrote.
+
+    Its tables must be among those that they may see; one that has left is not, but for who may see
+    all. What is not `resolved` may speak of others, too: it is for its author and who may see all.
+    """
+    found = list(written)
+    if readers is None:
+        return found
+    seen = seen_among(store, {table for one in found for table in one.tables}, readers)
+    mine = (one for one in found if one.resolved or one.author == name)
+    return [one for one in mine if seen.issuperset(one.tables)]
 
 
 def seen_tables(store: "Store", readers: Sequence[str] | None) -> set[str]:

@@ -53,6 +53,7 @@ class WorkspaceCatalog(WorkspaceBase):
         where: IndexFilter = NO_FILTER,
         words_only: bool = False,
         judge: bool | None = None,
+        author: str | None = None,
     ) -> SearchAnswer:
         """Return the tables that `ask` returns, with what a page shows of them and of the question.
 
@@ -66,6 +67,7 @@ class WorkspaceCatalog(WorkspaceBase):
             words_only: Whether meaning is left out of account: no encoder is loaded then, and how
                 sure the answer is, nobody knows.
             judge: Whether a language model demotes results that do not answer.
+            author: Who asks, as in `confirmed_answers`.
 
         Raises:
             QueryError: No table that who asks may see has a value of the facets, or these leave
@@ -115,7 +117,7 @@ class WorkspaceCatalog(WorkspaceBase):
         with missing.state(), self._stores.use() as store:
             if store is not None:
                 told = described(columns, said_columns(*of_tables, store), marker, store)
-                confirmed = remembered(store, found.remembered, where.readers)
+                confirmed = remembered(store, found.remembered, where.readers, author)
                 missing.sources(store, self._sources_of(results, where))
         unsure = words_only or missing.without(Part.ENCODER)
         sure = None if unsure else confidence_of(results)

@@ -44,8 +44,10 @@ class WorkspaceUsage(WorkspaceBase):
         """Say that tables, or a statement over them, answer a question, or that they do not.
 
         It is shown to whoever asks the same in other words and may see all of the tables, and
-        replaces what was said of the same answer. A table that is rejected alone stands behind the
-        others for such a question.
+        replaces what was said of the same answer. A statement is kept as the guard of `run_sql`
+        spells it; where that cannot tell what it reads, it is shown to its author, and to who may
+        see all tables, alone. A table that is rejected alone stands behind the others for such a
+        question.
 
         Args:
             question: As it was asked, of at most 1,000 characters.
@@ -64,8 +66,9 @@ class WorkspaceUsage(WorkspaceBase):
             StateError: There are too many answers.
         """
         said = SavedAnswer("", question, _listed(tables), sql or "", confirmed, "", door)
-        with self._known_store() as store:
-            answer_id = usage.confirm(store, said, author, readers, self._usage_days)
+        with self._known_store() as store, self._sessions.use() as session:
+            resolved = session.answering.resolved
+            answer_id = usage.confirm(store, said, author, readers, self._usage_days, resolved)
             try:
                 usage.embed_question(store, answer_id, lambda: self.encoder)
             except ModelError as error:
@@ -96,11 +99,14 @@ class WorkspaceUsage(WorkspaceBase):
         question: str | None = None,
         *,
         readers: Sequence[str] | None = None,
+        author: str | None = None,
         limit: int = 20,
     ) -> list[ConfirmedAnswer]:
         """Return what people said of answers, the newest first, rejected ones, too.
 
         Given a question, only confirmed answers to those that ask the same, the most similar first.
+        Whose statement is not `resolved` are those of the `author` alone who asks; to who may see
+        all tables (no `readers`), all.
 
         Raises:
             ConfigError: The limit is out of range.
@@ -110,12 +116,12 @@ class WorkspaceUsage(WorkspaceBase):
         if question is None:
             with self._known_store() as store:
                 every = [(one, None) for one in store.usage.answers()]
-                return list(usage.shown(store, every, readers)[:limit])
+                return list(usage.shown(store, every, readers, author)[:limit])
         matches = self._ask(lambda engine: engine.remembered(question))
         if not matches:
             return []
         with self._known_store() as store:
-            return list(usage.remembered(store, matches, readers)[:limit])
+            return list(usage.remembered(store, matches, readers, author)[:limit])
 
     def note_question(self, question: str, outcome: str, *, door: str) -> None:
         """Note what came of a question, for the operators' list of those that fail.

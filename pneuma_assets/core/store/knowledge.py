@@ -16,7 +16,7 @@ MOST = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What somebody said, and when last; only who may see all its `tables` (ids) sees it."""
+    """What somebody said, and when last, of the tables of these ids."""
 
     knowledge_id: str
     text: str
@@ -24,6 +24,11 @@ class Statement:
     author: str
     said_at: float
     conversation_id: str
+
+    @property
+    def resolved(self) -> bool:
+        """Whether the tables are known that it speaks of."""
+        return bool(self.tables)
 
 
 class KnowledgeStore(StorePart):

@@ -31,7 +31,7 @@ from sqlalchemy.sql.dml import Insert
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.text.safe import well_formed
 
-FORMAT = "5"
+FORMAT = "6"
 """Raised with every change of the tables below, or of what their columns mean."""
 
 AT_ONCE = 1000
@@ -259,12 +259,12 @@ answers = _table(
     "answers",
     _key("answer_id"),
     *map(_text, ("question", "tables", "sql", "author", "door")),
-    Column("confirmed", Integer, nullable=False),
+    *(Column(name, Integer, nullable=False) for name in ("confirmed", "resolved")),
     _real("said_at"),
     Index("answers_by_time", "said_at"),
 )
 """What people say of answers: `tables` is a JSON list of ids; `sql` is empty where tables alone are
-the answer."""
+the answer; where it is not `resolved`, it may read other tables."""
 failed_questions = _table(
     "failed_questions",
     *(_key("question_id"), *map(_text, ("question", "outcome", "door"))),

@@ -64,6 +64,7 @@ class Usage(StorePart):
                 "answer_id": answer_id,
                 "tables": json.dumps(list(dict.fromkeys(said.tables)), ensure_ascii=False),
                 "confirmed": int(said.confirmed),
+                "resolved": int(said.resolved),
                 "said_at": self._db.now(),
             }
             upsert(connection, answers, [row])
@@ -166,7 +167,7 @@ def move_answers(connection: Connection, names: Mapping[str, str]) -> None:
 def _answer_of(row: Row[Any]) -> SavedAnswer:
     tables, confirmed = tuple(json.loads(row.tables)), bool(row.confirmed)
     said = row.answer_id, row.question, tables, row.sql, confirmed
-    return SavedAnswer(*said, row.author, row.door, row.said_at)
+    return SavedAnswer(*said, row.author, row.door, row.said_at, bool(row.resolved))
 
 
 def _as_questions(encoder: str) -> str:

@@ -41,7 +41,9 @@ def confirmed_answers(
     limit: Limit = 50,
 ) -> Page[ConfirmedAnswer]:
     """Return what was said of answers to such a question; without one, of all."""
-    found = desk.confirmed_answers(question, readers=asker.readers, limit=MOST_LISTED)
+    found = desk.confirmed_answers(
+        question, readers=asker.readers, author=asker.name, limit=MOST_LISTED
+    )
     return page_of(found, offset, limit)
 
 

@@ -1,5 +1,6 @@
 """Tables by question, while one types, and without a question."""
 
+from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import BackgroundTasks, Query
@@ -51,7 +52,9 @@ def search(
 ) -> SearchAnswer:
     """Return tables, best first, with why each was found, and counts of all that were searched."""
     where = IndexFilter(readers=asker.readers)
-    found = desk.search(question, k=k, facets=wanted, where=where, words_only=words_only)
+    found = desk.search(
+        question, k=k, facets=wanted, where=where, words_only=words_only, author=asker.name
+    )
     if not words_only and wanted == Facets():
         outcome = "refused" if found.unlikely else "answered"
         after.add_task(desk.note_question, question, outcome, door="http")
@@ -62,10 +65,8 @@ def search(
 def search_many(desk: Desk, asker: WhoAsks, asked: Questions) -> Page[SearchAnswer]:
     """Return an answer to each question, in their order."""
     where, facets = IndexFilter(readers=asker.readers), asked.facets.facets()
-    answers = [
-        desk.search(one, k=asked.k, facets=facets, where=where, words_only=asked.words_only)
-        for one in asked.questions
-    ]
+    search = partial(desk.search, facets=facets, where=where, author=asker.name)
+    answers = [search(one, k=asked.k, words_only=asked.words_only) for one in asked.questions]
     return page_of(answers, 0, len(answers))
 
 

@@ -37,7 +37,7 @@ DONE: Mapping[str, str] = {
     "document-removed": "The document is removed. It is searched until the next indexing run.",
     "join-confirmed": "The join is confirmed.",
     "join-rejected": "The join is rejected.",
-    "right": "Thank you. This answer is shown as confirmed to whoever asks the like.",
+    "right": "Thank you. Who asks the like and may see all that it reads is shown it as confirmed.",
     "wrong": "Thank you. This answer is noted as wrong.",
     "forgotten": "The answer is forgotten.",
     "conversation-deleted": "The conversation is deleted, with its files and rows.",

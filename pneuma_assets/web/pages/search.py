@@ -233,7 +233,12 @@ def _browsed(page: Page, form: Search) -> dict[str, Any]:
 
 def _tables(page: Page, form: Search) -> dict[str, Any]:
     answer = page.desk.search(
-        form.question, k=FOUND, facets=form.facets(), where=page.where, words_only=form.words
+        form.question,
+        k=FOUND,
+        facets=form.facets(),
+        where=page.where,
+        words_only=form.words,
+        author=page.asker.name,
     )
     least = page.desk.loaded.deployment.query.min_confidence
     likely = (not is_unlikely(hit.result.confidence, least) for hit in answer.hits)

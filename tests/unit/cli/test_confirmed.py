@@ -33,7 +33,7 @@ def test_an_answer_from_confirming_it_to_forgetting_it(here, indexed):
     found = succeeds("search", QUESTION)
     assert "rejected for such a question" in found
     assert "confirmed by ana" in found
-    assert "SELECT rain FROM rain" in found
+    assert 'SELECT "rain"."rain" FROM "rain"' in found
     assert "confirmed by" not in succeeds("search", "penguins of the north")
     figures = json.loads(succeeds("bench", "run", "--confirmed", "--json"))
     assert (figures["questions"], figures["MRR"]) == (1, 1.0)

@@ -1,4 +1,4 @@
-"""Knowledge is found by its words under rights; the web is asked within bounds, or says why not."""
+"""Knowledge is found by its words; the web is asked within bounds, or says why not."""
 
 from contextlib import contextmanager
 
@@ -19,12 +19,12 @@ from tests.support.small_server import answering, send
 SAID = ["Which tariffs has Germany?"]
 
 
-def statement(number, text, *tables):
-    return Statement(f"k{number}", text, tables, "ana", 0.0, "c")
+def statement(number, text):
+    return Statement(f"k{number}", text, (), "ana", 0.0, "c")
 
 
-def found(query, statements, seen=("lake/a",)):
-    documents = search_knowledge(query, statements, analyzer_named("english"), set(seen))
+def found(query, statements):
+    documents = search_knowledge(query, statements, analyzer_named("english"))
     return [one.id for one in documents]
 
 
@@ -40,14 +40,6 @@ def test_rarer_words_count_more_and_statements_without_any_are_not_found():
     assert found("", known) == []
     many = [statement(n, "Tariffs.") for n in range(50)]
     assert len(found("tariffs", many)) == MOST_FOUND
-
-
-def test_a_statement_about_a_table_that_is_hidden_is_neither_found_nor_counted():
-    shown = [statement(1, "Tariffs rise.", "lake/a"), statement(2, "Prices rise.", "lake/a")]
-    hidden = [statement(n, "Tariffs fall.", "lake/a", "pay/b") for n in range(3, 9)]
-    assert found("tariffs", [*hidden, *shown]) == ["k1"]
-    words = "tariffs prices rise"
-    assert found(words, [*hidden, *shown]) == found(words, shown)
 
 
 @contextmanager
