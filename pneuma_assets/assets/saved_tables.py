@@ -14,7 +14,7 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError, PneumaError
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.seek.conversation import making
-from pneuma_assets.core.seek.results import Severity
+from pneuma_assets.core.seek.results import Finding, Severity
 from pneuma_assets.core.seek.saved import SavedTables, folder_of, named, read_all
 from pneuma_assets.core.seek.state import TargetTable
 from pneuma_assets.core.service.saved_tables import SavedRun
@@ -101,8 +101,9 @@ def _step(
                 run = desk.seek.make_saved(saved)
         except PneumaError as error:
             raise dg.Failure(str(error), metadata={"error": type(error).__name__}) from error
+        rows_shown = pneuma_deployment.loaded.deployment.dagster.show_rows
         for table in saved.state.tables:
-            yield _result(_key(names, saved, table), table, saved, run)
+            yield _result(_key(names, saved, table), table, saved, run, rows_shown=rows_shown)
 
     made = dg.multi_asset(
         name=names(f"saved_{saved.name}"),
@@ -150,22 +151,28 @@ def _spec(
 
 
 def _result(
-    key: dg.AssetKey, table: TargetTable, saved: SavedTables, run: SavedRun
+    key: dg.AssetKey, table: TargetTable, saved: SavedTables, run: SavedRun, *, rows_shown: bool
 ) -> dg.MaterializeResult:
     made = run.made[table.name]
+
+    def told(one: Finding) -> str:
+        return one.text if rows_shown else named(one)  # a text may quote cells
+
     shown = {
         "dagster/row_count": dg.MetadataValue.int(made.rows.num_rows),
         "path": dg.MetadataValue.path(str(run.files[table.name])),
-        "rows": _preview(made.rows.column_names, _cells(made.rows.slice(0, _SHOWN).to_pylist())),
-        "moved": _lines(run.moved[table.name], "nothing that is compared"),
         "findings": _lines(
-            [f"{one.severity}: {one.rule}: {one.text}" for one in made.findings], "none"
+            [f"{one.severity}: {one.rule}: {told(one)}" for one in made.findings], "none"
         ),
     }
-    for one in run.results:
-        shown[f"query {one.name}"] = _preview(one.columns, one.rows[:_SHOWN])
-    if run.results:
-        shown["results moved"] = _lines(run.results_moved, "nothing")
+    if rows_shown:
+        rows = _cells(made.rows.slice(0, _SHOWN).to_pylist())
+        shown["rows"] = _preview(made.rows.column_names, rows)
+        shown["moved"] = _lines(run.moved[table.name], "nothing that is compared")
+        for one in run.results:
+            shown[f"query {one.name}"] = _preview(one.columns, one.rows[:_SHOWN])
+        if run.results:
+            shown["results moved"] = _lines(run.results_moved, "nothing")
     news = [
         one
         for one in (*made.findings, *(f for result in run.results for f in result.findings))
@@ -176,7 +183,7 @@ def _result(
         check_name=CHECK,
         passed=not news,
         severity=dg.AssetCheckSeverity.ERROR,
-        description=plain_in_markdown("; ".join(one.text for one in news[:_SHOWN])) or None,
+        description=plain_in_markdown("; ".join(map(told, news[:_SHOWN]))) or None,
         metadata={"findings": dg.MetadataValue.int(len(news))},
     )
     return dg.MaterializeResult(key, metadata=shown, check_results=[check])

@@ -23,6 +23,7 @@ from pneuma_assets.assets.report import DEPLOYMENT, latest_metadata
 from pneuma_assets.core.changes.changed_share import Change
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.sources import TableAddress
+from pneuma_assets.core.describe.columns import fact_descriptions
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
@@ -228,6 +229,8 @@ class TablePages:
         self._prefix = deployment.key_prefix
         self._sources = {one.name: one for one in deployment.sources if one.visible}
         self._shows_rows = deployment.dagster.show_rows
+        grounded = deployment.narration.prompt == "grounded"
+        self._quoting = {Provenance.PROFILE, *([Provenance.MODEL] if grounded else [])}
         self._instance = instance
         self._log_event = log_event
         self._mark = store.asset_keys.deployment()
@@ -257,7 +260,7 @@ class TablePages:
                 table_event(
                     key,
                     table,
-                    said[i],
+                    said[i] if self._shows_rows else self._without_cells(table, said[i]),
                     self._mark,
                     address_of(self._sources[record.source], record),
                     self._first_seen(key) if record.updated_at is None else record.updated_at,
@@ -267,6 +270,16 @@ class TablePages:
                 )
             )
         self._note(replace(self._before(i), updated_at=r.updated_at) for i, r in records.items())
+
+    def _without_cells(
+        self, table: Table, said: Mapping[str, Description]
+    ) -> dict[str, Description]:
+        """Return descriptions; for those that may quote cells what the column's name says."""
+        by_name = fact_descriptions(table, (), all_rows=False)
+        names = {table.columns[position].name: one for position, one in by_name.items()}
+        quoting = {name for name, one in said.items() if one.provenance in self._quoting}
+        shown = {name: names.get(name) if name in quoting else one for name, one in said.items()}
+        return {name: one for name, one in shown.items() if one is not None}
 
     def _lineage(
         self, table_ids: Collection[str]

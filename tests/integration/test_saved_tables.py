@@ -24,7 +24,7 @@ SCHEDULE = "pneuma_saved_tariff_impact_schedule"
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory, small_encoder, read_here):
     """A deployment that was indexed by Dagster, so that its tables have pages there."""
-    file = deploy(tmp_path_factory.mktemp("saved"))
+    file = deploy(tmp_path_factory.mktemp("saved"), dagster={"show_rows": True})
     with open_workspace(file) as workspace:
         workspace.index()
     return file
@@ -47,8 +47,12 @@ def save(file, state=STATE, asker=ALL, name="tariff_impact", **options):
         return workspace.seek.save(begun, asker, name, **options)
 
 
-def make(file):
+def make(file, **dagster):
     """Let Dagster make the saved tables; returns the metadata and the check of the one."""
+    if dagster:
+        described = yaml.safe_load(file.read_text())
+        file = file.with_name("otherwise.yaml")
+        file.write_text(yaml.safe_dump(described | {"dagster": dagster}))
     defs = build_definitions(load_deployment(file, environ={}))
     job = defs.resolve_implicit_global_asset_job_def()
     done = job.execute_in_process(asset_selection=[KEY])
@@ -87,6 +91,17 @@ def test_it_is_made_checked_and_made_again_with_what_moved(file):
     assert "rows: 8" in shown["moved"]
     assert "12" in shown["moved"]
     assert str(EXPECTED) in shown["results moved"].replace("\\", "")
+
+
+def test_no_cell_is_given_to_dagster_unless_rows_are_shown(file):
+    save(file)
+    make(file)
+    (file.parent / "lake" / "trade" / "tariffs.csv").write_text(TARIFFS + "DE,0.10,0.20\n")
+    shown, check = make(file, show_rows=False)
+    assert not {"rows", "moved", "query more", "results moved"} & shown.keys()
+    assert "join multiplies: " in check.description
+    assert "8 rows before" not in check.description + shown["findings"]
+    assert shown["dagster/row_count"] == 12
 
 
 def test_a_table_that_cannot_be_made_leaves_what_was_made(file):

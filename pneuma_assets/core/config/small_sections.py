@@ -254,5 +254,7 @@ class DagsterConfig(Section):
     time_zone: TimeZone = "UTC"
     watch_seconds: int = Field(60, ge=10, description="How often the sensor lists the sources.")
     listed_within_hours: float = Field(26.0, gt=0, description="Else a source's check fails.")
-    show_rows: bool = Field(False, description="Whether sampled rows are shown in the UI.")
+    show_rows: bool = Field(
+        False, description="Whether cells are shown in the UI, which keeps them."
+    )
     reload: ReloadConfig = ReloadConfig()

@@ -105,6 +105,8 @@ def update_index(
         site.building.optimise()  # or its files still hold what was removed
     published = publish_if_complete(store, site)
     pages.complete()
+    if indexed.tables or left != Removed():
+        store.back_up()  # or its copy of before still holds what has left
     others = len(pages.others)
     more = SearchIndexFigures(told=told, published=int(published), pages_of_others=others)
     return indexed + figures + more
@@ -178,6 +180,7 @@ def _index(
                 changed.append(item.table)
     store.queue.mark_unannounced(run_id, [table.table_id for table in changed])
     _replace(store, index, contents)
+    store.conversations.forget_rows({*ids} - store.tables.unchanged(ids))
     store.access.mark_published(facts)
     on_indexed(changed)
     store.queue.finish(run_id, finished)
@@ -272,6 +275,7 @@ def remove_gone(
     if gone or strangers or refused:
         index.delete_tables(sorted({*gone, *strangers, *refused}))
         on_removed([*gone, *refused])
+        store.conversations.forget_rows([*gone, *refused])
         store.removals.note_renaming({*gone} & renamed - forgotten)
         store.removals.forget(gone)
     left = {*gone} - forgotten

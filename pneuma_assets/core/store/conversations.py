@@ -1,7 +1,7 @@
 """Conversations as they happened: events that are only ever added, and what goes with them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from secrets import token_hex
 from typing import Any
@@ -14,7 +14,10 @@ from pneuma_assets.core.store.schema import (
     conversation_cells,
     conversation_events,
     conversation_files,
+    conversation_tables,
     conversations,
+    delete_by,
+    insert_new,
     insert_rows,
     upsert,
 )
@@ -111,6 +114,9 @@ class Conversations(StorePart):
             now = self._db.now()
             insert_rows(connection, conversation_events, [{**row, "at": now} for row in rows])
             insert_rows(connection, conversation_cells, cells)
+            tables = {table_id for event in events for table_id in _tables_of(event)}
+            named = [{"conversation_id": conversation_id, "table_id": one} for one in tables]
+            insert_new(connection, conversation_tables, named)
             c = conversation_cells.c
             old = c.number <= after + len(rows) - EVENTS_WITH_CELLS
             mine = c.conversation_id == conversation_id
@@ -171,11 +177,22 @@ class Conversations(StorePart):
         """Forget it and all that goes with it, here and in the backup."""
         with self._db.write() as connection:
             for table in (
-                conversation_cells, conversation_events, conversation_files, conversations
-            ):  # fmt: skip
+                *(conversation_cells, conversation_events, conversation_files),
+                *(conversation_tables, conversations),
+            ):
                 connection.execute(delete(table).where(table.c.conversation_id == conversation_id))
         self._db.drop_backup()
         self._db.checkpoint()
+
+    def forget_rows(self, table_ids: Collection[str]) -> None:
+        """Forget the rows of all conversations that may show some of one of these tables."""
+        c = conversation_tables.c
+        about = {
+            one[0] for one in self._db.read_by(select(c.conversation_id), c.table_id, table_ids)
+        }
+        if about:
+            with self._db.write() as connection:
+                delete_by(connection, conversation_cells.c.conversation_id, about)
 
     def keep_file(self, conversation_id: str, name: str, data: bytes) -> None:
         """Keep a person's table, as Parquet, in the place of one of its name.
@@ -205,6 +222,16 @@ class Conversations(StorePart):
     def _update(self, connection: Connection, conversation_id: str, **values: Any) -> None:
         mine = conversations.c.conversation_id == conversation_id
         connection.execute(update(conversations).where(mine).values(**values))
+
+
+def _tables_of(event: NewEvent) -> set[str]:
+    """Return the ids of the tables that an event brings in: of its state, or found."""
+    sources = event.data.get("state", {}).get("sources", ())
+    found = [one for one in event.data.get("found", ()) if one["kind"] == "table"]
+    ids = (one.get("table_ids", ()) for one in sources)
+    return {i for some in ids for i in some} | {
+        i for one in found for i in (one["id"], *one.get("tables", ()))
+    }
 
 
 def _text(value: Any) -> str:

@@ -255,6 +255,7 @@ class SqliteDatabase(SqliteFile):
                 fresh.replace(backup)
             except OSError as error:
                 raise _cannot_write(backup, error) from error
+        self.checkpoint()  # the log holds what is forgotten since, too
 
     def drop_backup(self) -> None:
         """Remove the backup, which holds what is to be forgotten; the next run makes another."""

@@ -35,6 +35,32 @@ def test_events_come_back_as_they_were_added(store, begun):
     assert found.created_at <= first.at <= third.at == found.updated_at
 
 
+def test_rows_of_a_table_are_forgotten_in_the_conversations_alone_that_may_show_them(store):
+    found = [{"kind": "table", "id": "lake/f", "tables": ["lake/f1"]}, {"kind": "web", "id": "x"}]
+    source = {"name": "s", "table_ids": ["lake/a", "lake/é"]}
+    about = {
+        "state": {"state": {"sources": [source, {"name": "own", "file": "x.csv"}]}},
+        "found": {"action": {"action": "search"}, "found": found},
+        "neither": {"text": "lake/a"},
+    }
+    talks = {name: store.conversations.create("ana", name) for name in about}
+    for name, data in about.items():
+        told = [NewEvent("state", data), NewEvent("made", {}, [["cell"]])]
+        store.conversations.append(talks[name], 0, told)
+
+    def shown():
+        events = {name: store.conversations.events(one) for name, one in talks.items()}
+        return {name for name, found in events.items() if found[1].cells == [["cell"]]}
+
+    store.conversations.forget_rows(["lake/other", "x"])
+    assert shown() == {*about}
+    store.conversations.forget_rows(["lake/f1"])
+    assert shown() == {"state", "neither"}
+    store.conversations.forget_rows(["lake/é"])
+    assert shown() == {"neither"}
+    assert [len(store.conversations.events(one)) for one in talks.values()] == [2, 2, 2]
+
+
 def test_of_two_who_add_behind_the_same_event_one_is_refused(open_store, store, begun):
     gate, refused = threading.Barrier(8), []
 

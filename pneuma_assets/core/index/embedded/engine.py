@@ -36,7 +36,7 @@ from pneuma_assets.core.index.embedded.rows import (
 )
 from pneuma_assets.core.index.embedded.search import View
 from pneuma_assets.core.index.embedded.snapshot import Follower
-from pneuma_assets.core.index.embedded.stats import CachedIntegrityCheck, vacuum
+from pneuma_assets.core.index.embedded.stats import CachedIntegrityCheck, empty_log, vacuum
 from pneuma_assets.core.index.embedded.write import Writer
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.tables import DocumentKind, TableFacts, TableTerms
@@ -79,6 +79,7 @@ class EmbeddedIndex(SearchIndex):
         self._reopening = threading.Lock()
         self._checkup = CachedIntegrityCheck()
         self._opened = self._open()
+        self._is_changed = False
 
     def facts(self, table_ids: Sequence[str]) -> dict[str, TableFacts]:
         """Return what is known of these tables, from memory where questions have loaded it."""
@@ -154,8 +155,11 @@ class EmbeddedIndex(SearchIndex):
         vacuum(self._current()[0])
 
     def close(self) -> None:
-        """Close the file and forget what was loaded."""
+        """Close the file, empty its log after a change, and forget what was loaded."""
         file, _ = self._opened
+        if self._is_changed:
+            self._is_changed = False
+            empty_log(file)
         file.close()
         self._opened = file, Follower(self.identity.dimension)
 
@@ -174,6 +178,7 @@ class EmbeddedIndex(SearchIndex):
             writer = Writer(connection, self.analyzer)
             yield writer
             generation = writer.finish()
+            self._is_changed = True
         if generation is not None:
             note_committed(self._folder, writer.index_id, generation)
 

@@ -113,7 +113,13 @@ def vacuum(file: SqliteFile) -> None:
         (free,) = connection.execute("PRAGMA freelist_count").fetchone()
         if free > pages * _FREE_SHARE:
             connection.execute("VACUUM")
-        # Readers of an older state keep some of the log; the next call empties it.
+    empty_log(file)
+
+
+def empty_log(file: SqliteFile) -> None:
+    """Take what is committed out of the log, which holds what was removed."""
+    with file.connection() as connection:
+        # Readers of an older state keep some of it; the next call empties it.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
 
