@@ -1,6 +1,8 @@
 """Evidence in Elasticsearch: its requests, its damages, and indices that have none yet."""
 
+import re
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,11 +19,14 @@ from pneuma_assets.core.index.base import (
 from pneuma_assets.core.index.elastic import queries, search
 from pneuma_assets.core.index.elastic.mapping import FORMAT
 from pneuma_assets.core.index.registry import open_index
+from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableFacts, TableTerms
 from pneuma_assets.core.terms.fields import Field
 from tests.support.elasticsearch_index import opener
 from tests.support.elasticsearch_server import client_of
+from tests.support.index_blocks import embedded, replace_blocks
 from tests.support.versioned_tables import DIMENSION, ENCODER, table_version, unit_vector
+from tests.support.word_encoder import WordEncoder
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -71,6 +76,32 @@ def test_a_question_takes_one_request_and_its_scores_another(open_elastic, monke
         assert all(one.fields.keys() == SCORED and one.row == 0 for one in scores.values())
         assert all(one.lexical and one.semantic for one in scores.values())
     assert sent == ["/_msearch", "/_msearch"]
+
+
+def test_a_search_sends_as_many_requests_as_the_documentation_says(
+    elasticsearch_url, index_name, monkeypatch
+):
+    page = Path(__file__).parents[2] / "docs" / "elasticsearch.md"
+    (bounds,) = re.findall(r"A search sends (\d+) to (\d+) requests", page.read_text("utf-8"))
+    texts = {f"lake/f{n % 3}/{n}": f"river {n % 7} of lake {n % 5}, word{n}" for n in range(40)}
+    blocks = [Block(table_id, DocumentKind.CONTEXT, text) for table_id, text in texts.items()]
+    at = (elasticsearch_url,), index_name, WordEncoder.name, WordEncoder.dimension
+    with opener(*at, replicas=0) as opening:
+        index, sent = opening(), []
+        replace_blocks(index, embedded(blocks))
+        perform = index._client.transport.perform_request
+
+        def counted(*args: object, **options: object) -> object:
+            sent.append(args[1])
+            return perform(*args, **options)
+
+        engine = QueryEngine(index, WordEncoder())
+        engine.ask("the first one, which looks at the index")
+        monkeypatch.setattr(index._client.transport, "perform_request", counted)
+        for question in ("river", "river 3 of lake 4", "word7 of the lakes", "quuxly"):
+            sent.clear()
+            assert engine.ask(question)
+            assert int(bounds[0]) <= len(sent) <= int(bounds[1]), question
 
 
 def test_a_question_as_long_as_a_page_is_answered(open_elastic):
