@@ -7,7 +7,14 @@ what it reads.
 import shutil
 from pathlib import Path
 
+from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.sources.bounds import limits
 from pneuma_assets.core.sqlite_codes import read_options_of
+
+_TOO_LARGE = (
+    "with the rows in its log it has to be copied, which takes too much room; close it in the "
+    "program that writes it, or raise limits.temporary_gigabytes in the deployment file"
+)
 
 
 def read_only(file: Path, content: Path, scratch: Path) -> tuple[Path, str]:
@@ -23,11 +30,13 @@ def read_only(file: Path, content: Path, scratch: Path) -> tuple[Path, str]:
 
     Raises:
         OSError: It cannot be copied.
+        TableReadError: The copy would take more room than temporary files may.
     """
     if (options := read_options_of(file)) is not None:
         return file, options
-    copy = scratch / "copy.sqlite"
+    copy, log = scratch / "copy.sqlite", file.with_name(f"{file.name}-wal")
+    if content.stat().st_size + log.stat().st_size > limits().temporary_gigabytes * 10**9:
+        raise TableReadError(_TOO_LARGE)
     shutil.copyfile(content, copy)
-    log = file.with_name(f"{file.name}-wal")
     shutil.copyfile(log, f"{copy}-wal", follow_symlinks=False)  # SQLite takes no link for a log
     return copy, "mode=ro"

@@ -16,7 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pneuma_assets.core.config.small_sections import LimitsConfig
+from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.service.state import open_store
+from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from tests.support.canary_formats import write_formats
@@ -159,3 +162,24 @@ def test_the_copy_of_a_file_with_a_log_does_not_count_as_a_change(tmp_path, kind
                 {one.table_id: one.version for one in source.list_tables().tables} for _ in "12"
             )
         assert first == second
+
+
+@pytest.mark.parametrize("kind", [FolderSourceConfig, SqlSourceConfig])
+def test_a_file_with_a_log_is_not_copied_where_there_is_no_room(tmp_path, kind, monkeypatch):
+    copied = []
+    with databases(tmp_path / "made"):
+        (tmp_path / "lake").mkdir()
+        for end in ("", "-wal"):
+            shutil.copy(tmp_path / f"made/copied.sqlite{end}", tmp_path / f"lake/a.sqlite{end}")
+    monkeypatch.setattr(bounds._in_force, "limits", LimitsConfig(temporary_gigabytes=1e-6))
+    monkeypatch.setattr(shutil, "copyfile", lambda *paths, **_: copied.append(paths))
+    where = tmp_path / "lake/a.sqlite"
+    given = {"path": where.parent} if kind is FolderSourceConfig else {"url": f"sqlite:///{where}"}
+    with closing(kind(name="s", **given).open({})) as source:
+        try:
+            said = [one.cause for one in source.list_tables().problems]
+        except SourceError as error:
+            said = [str(error)]
+    assert "limits.temporary_gigabytes" in "".join(said)
+    assert "the source's url" not in "".join(said)  # nothing is wrong with the path
+    assert not copied

@@ -89,6 +89,8 @@ class Server:
     def _connected(self, database: str, kind: type[PneumaError], what: str) -> Connection:
         try:
             return self._engine(database).connect()
+        except TableReadError as error:  # of a file, with its remedy
+            raise kind(f"{what} cannot be read: {error}") from None
         except DBAPIError as error:
             if self.dialect.refused(error):
                 raise
