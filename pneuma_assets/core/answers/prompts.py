@@ -11,6 +11,7 @@ from dataclasses import replace
 from sqlglot.dialects.duckdb import DuckDB
 
 from pneuma_assets.core.answers.results import AnswerColumn, AnswerSet, AnswerTable, Shown
+from pneuma_assets.core.tables import LISTED_VALUES
 from pneuma_assets.core.text.safe import harmless
 
 EXAMPLES = 3
@@ -30,7 +31,6 @@ _RESERVED = frozenset({
     "with",
 })  # fmt: skip
 """Words that are no names unless they are quoted, of both dialects: quotes are right anyway."""
-_LISTING = re.compile(r"\b(ENUM\d*|SET)\s*\((?:[^()']|'(?:[^']|'')*'?)*\)?", re.IGNORECASE)
 _QUOTED = re.compile(r"'.*'?", re.DOTALL)
 
 DIALECT_NAMES = {"duckdb": "DuckDB", "postgres": "PostgreSQL"}
@@ -119,7 +119,7 @@ def schema_prompt(tables: AnswerSet, shown: Sequence[Shown], question: str, *, v
         question: Values that it says stand first.
         values: Whether cells may be shown, and descriptions and types, which may quote some.
     """
-    shown = shown if values else [list(map(_without_values, some)) for some in shown]
+    shown = shown if values else [list(map(without_values, some)) for some in shown]
     pairs = list(zip(tables.tables, shown, strict=True))
     words, joined = question.casefold(), tables.joined
     most = max((len(some) for some in shown), default=0)
@@ -148,9 +148,9 @@ def joins(tables: AnswerSet) -> str:
     return "".join(f"\n-- {line}" for line in lines)
 
 
-def _without_values(column: AnswerColumn) -> AnswerColumn:
+def without_values(column: AnswerColumn) -> AnswerColumn:
     """Return a column with its name and type alone, without what an ENUM or a SET lists."""
-    kind = _QUOTED.sub("''", _LISTING.sub(r"\1", column.type))
+    kind = _QUOTED.sub("''", LISTED_VALUES.sub(r"\1", column.type))
     return replace(column, type=kind, said="")
 
 

@@ -10,6 +10,7 @@ from time import monotonic
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pneuma_assets.core.answers.prompts import without_values
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.seek.operators.registry import operator_of
 from pneuma_assets.core.seek.operators.sql_text import TYPES, as_wanted, kind_of
@@ -97,7 +98,8 @@ def _shapes(names: Sequence[str], tables: Tables) -> str:
         except PneumaError as error:
             shown.append(f"{name}, which cannot be read: {error}")
             continue
-        cells = ", ".join(f"{one.name} {one.type}" for one in columns[:_SHOWN_COLUMNS])
+        shown_types = map(without_values, columns[:_SHOWN_COLUMNS])
+        cells = ", ".join(f"{one.name} {one.type}" for one in shown_types)
         more = ", …" if len(columns) > _SHOWN_COLUMNS else ""
         shown.append(f"{name} ({cells}{more})")
     return "; ".join(shown)

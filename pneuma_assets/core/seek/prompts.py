@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pneuma_assets.core.answers.prompts import without_values
 from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.models.base import Message
 from pneuma_assets.core.models.usage import CHARACTERS_PER_TOKEN
@@ -163,8 +164,8 @@ def _found(conversation: Conversation, shown: Shown) -> list[str]:
 def _columns(columns: Sequence[AnswerColumn], *, values: bool) -> list[str]:
     """Return columns as `name type: what is said of it`; names that read like orders are absent."""
     told = []
-    for one in columns[:60]:
-        said = outside(one.said, 80) if values and one.said else ""
+    for one in columns[:60] if values else map(without_values, columns[:60]):
+        said = outside(one.said, 80) if one.said else ""
         line = f"{one.name} {outside(one.type, 30)}" + (f": {said}" if said else "")
         told.append(outside(line, 200))
     return told

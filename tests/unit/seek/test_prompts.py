@@ -97,3 +97,16 @@ def test_without_values_no_cell_description_or_error_is_shown():
     ):
         assert "SECRET" not in str(prompt)
         assert "a VARCHAR" in str(prompt)
+
+
+@pytest.mark.parametrize("values", [True, False])
+def test_labels_of_enums_are_values(values):
+    shown = Shown({}, {"s": [AnswerColumn("state", "st ENUM('fired', 'ill')", "said")]}, values)
+    now = conversation((Kind.PERSON, {"text": "who"}, None))
+    for prompt in (
+        conducting(now, shown, ("message",), 3_000),
+        making(STATE.tables[0], STATE, shown, "", 3_000),
+    ):
+        text = "".join(one["content"] for one in prompt)
+        assert "state st ENUM" in text
+        assert ("fired" in text) is values
