@@ -8,7 +8,7 @@ import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.describe.columns import (
@@ -89,6 +89,17 @@ class SchemaNarrationsFigures(Figures):
     """Tokens of its answers."""
 
 
+class NoAnswer(NamedTuple):
+    """Why a model says nothing of a column, and whether it is away, so that a later run asks it."""
+
+    cause: str
+    is_away: bool = False
+
+
+Causes = dict[Subject, dict[int, NoAnswer]]
+"""By subject and position of a column."""
+
+
 def narration_key(model: LanguageModel, prompt: str) -> str:
     """Name what decides a narration besides table and column: model, prompt, length."""
     version = PROMPT_VERSIONS[prompt]
@@ -125,9 +136,9 @@ def describe_tables(
     """Describe the columns of every claimed table; the model is asked only what is new.
 
     Where a column has no description its name stands in (section 7.3.1 calls it SchemaConcat). One
-    that the model does not answer for, be it away, is a problem of its table, which a later run
-    reads again to ask for it. Without an `encoder` for the round trip, whatever the model says is
-    shown.
+    that the model does not answer for is a problem of its table, which a later run reads again to
+    ask for it if the model was away. Without an `encoder` for the round trip, whatever the model
+    says is shown.
     """
     items = [item for item in store.queue.take(run_id, Stage.SAMPLED) if item.table is not None]
     known: dict[str, Known] = {}
@@ -135,7 +146,7 @@ def describe_tables(
         known |= known_descriptions(store, run_id, chunk)
     items = [item for item in items if item.ref.table_id in known]
     tables = [item.table for item in items if item.table is not None]
-    narrated, causes = 0, dict[Subject, dict[int, str]]()
+    narrated, causes = 0, Causes()
     figures = SchemaNarrationsFigures()
     if model is not None:
         if config.notice is not None:
@@ -162,7 +173,7 @@ def _describe(
     model: LanguageModel | None,
     config: NarrationConfig,
     encoder: Encoder | None,
-    causes: Mapping[Subject, Mapping[int, str]],
+    causes: Causes,
 ) -> SchemaNarrationsFigures:
     """Choose the best description of each column of some tables, and save them."""
     keys = [] if model is None else answer_keys(model, config)
@@ -192,7 +203,8 @@ def _describe(
         )
         store.problems.record_of_tables("narrations", {i: problems[i] for i in done})
         store.queue.advance(run_id, Stage.NARRATED, done)
-        store.queue.complete_later(run_id, [i for i in done if problems[i] is not None])
+        left = (i for i in done if any(one.is_away for one in failed.get(i, {}).values()))
+        store.queue.complete_later(run_id, [i for i in left if problems[i] is not None])
     said = [one for some in shown.values() for one in some.values()]
     written = sum(one.provenance in WRITTEN for one in said)
     return SchemaNarrationsFigures(written=written, shown=len(said), refused=refused)
@@ -216,16 +228,18 @@ def _fit(
     return dated, len(said) - len(fit)
 
 
-def _problem(table: Table, known: Known, causes: Mapping[int, str]) -> str | None:
+def _problem(table: Table, known: Known, causes: Mapping[int, NoAnswer]) -> str | None:
     """Name the columns that the model did not answer for, and the first one's cause."""
     failed = {at: cause for at, cause in causes.items() if not is_written(known, at)}
     if not failed:
         return None
-    first = min(failed)
+    first, again = min(failed), "'pneuma-assets index --rebuild' asks again"
+    if any(one.is_away for one in failed.values()):
+        again = "a later run asks again; 'pneuma-assets index' asks at once"
     return (
         f"{len(failed)} of {len(table.columns)} columns are not described (such as "
-        f"{table.columns[first].name!r}: {failed[first]}); their names and values "
-        "stand in, and a later run asks again; 'pneuma-assets index' asks at once"
+        f"{table.columns[first].name!r}: {failed[first].cause}); their names and values stand in, "
+        f"and {again}"
     )
 
 
@@ -299,7 +313,7 @@ def generate_descriptions(
     model: LanguageModel,
     config: NarrationConfig,
     known: Mapping[str, Known],
-) -> tuple[int, dict[Subject, dict[int, str]]]:
+) -> tuple[int, Causes]:
     """Ask a model for columns that nobody described (`known`) and of which it never said anything.
 
     Tables that share a subject ask once. What the model said before it failed is saved.
@@ -320,7 +334,7 @@ def generate_descriptions(
             if lacking := sorted(wanted[subject] - answers[table.table_id].keys()):
                 asked.append((table, lacking))
     requests = _requests(store, config, asked)
-    causes: dict[Subject, dict[int, str]] = {}
+    causes: Causes = {}
     # Without a request the model is not even loaded.
     asked_for = _ask(store, model, config, requests, subjects, causes) if requests else 0
     return asked_for, causes
@@ -360,7 +374,7 @@ def _ask(
     config: NarrationConfig,
     requests: Sequence[NarrationRequest],
     subjects: Mapping[str, Subject],
-    causes: dict[Subject, dict[int, str]],
+    causes: Causes,
 ) -> int:
     """Save answers as they come; `causes` gains why others did not come.
 
@@ -373,7 +387,7 @@ def _ask(
             subject = subjects[said.table_id]
             waiting.discard((subject, said.position))
             if said.problem is not None:
-                causes.setdefault(subject, {})[said.position] = said.problem
+                causes.setdefault(subject, {})[said.position] = NoAnswer(said.problem)
                 continue
             answers.append((subject, said.position, said.text))
             if len(answers) >= SAVED_AT_ONCE:
@@ -382,7 +396,7 @@ def _ask(
     except ModelError as error:  # names and values describe columns meanwhile
         logger.warning("The model describes no more columns: %s", error)
         for subject, position in waiting:
-            causes.setdefault(subject, {})[position] = str(error)
+            causes.setdefault(subject, {})[position] = NoAnswer(str(error), is_away=True)
     finally:
         store.narrations.save(key, answers)
     return len(requests) - len(waiting)

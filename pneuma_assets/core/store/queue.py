@@ -86,6 +86,7 @@ _INCOMPLETE = and_(tables.c.state == "indexed", tables.c.retry_at.is_not(None))
 _FROM_START: Mapping[str, Any] = {
     "state": "pending",
     "attempts": 0,
+    "incomplete": 0,
     "indexed_version": None,
     "claimed_version": None,
     "retry_at": None,
@@ -228,7 +229,7 @@ class Queue:
     def retry(self, sources: Sequence[str]) -> None:
         """Let failed and incomplete tables of these sources be tried again at once."""
         chosen = and_(or_(_FAILED, _INCOMPLETE), tables.c.source.in_(sources))
-        now = {"attempts": 0, "retry_at": self._db.clock}
+        now = {"attempts": 0, "incomplete": 0, "retry_at": self._db.clock}
         with self._db.write() as connection:
             connection.execute(update(tables).where(chosen).values(now))
 
@@ -365,10 +366,11 @@ class Queue:
             update_rows(connection, table_ids, tables.c.claimed_by == run_id, stage=str(stage))
 
     def complete_later(self, run_id: str, table_ids: Iterable[str]) -> None:
-        """Let tables that this run makes searchable be tried again, as if they had failed."""
+        """Let tables that this run makes searchable be completed later, each time after longer."""
+        times = tables.c.incomplete + 1
+        later = {"incomplete": times, "retry_at": self._db.clock + _rest(times)}
         with self._db.write() as connection:
-            mine = tables.c.claimed_by == run_id
-            update_rows(connection, table_ids, mine, retry_at=self._db.clock + _rest())
+            update_rows(connection, table_ids, tables.c.claimed_by == run_id, **later)
 
     def save_profiles(self, run_id: str, profiled: Iterable[Table]) -> None:
         """Save what was read of tables: columns, number of rows, comment."""
@@ -413,7 +415,8 @@ class Queue:
             if found is not None and (found.held_since is not None or found.state == "gone"):
                 update_rows(connection, [table_id], claimed_by=None)
                 return False
-            failed = {"state": "failed", "claimed_by": None, "retry_at": self._db.clock + _rest()}
+            retry_at = self._db.clock + _rest(tables.c.attempts)
+            failed = {"state": "failed", "claimed_by": None, "retry_at": retry_at}
             update_rows(connection, [table_id], **failed)
             upsert(connection, problems, [row])
         return True
@@ -443,7 +446,8 @@ class Queue:
                 {table_id: rows[table_id] for table_id in sorted(mine)},
                 state=case((~THERE, "gone"), (_UNCHANGED, "indexed"), else_="pending"),
                 stage=str(Stage.INDEXED),
-                attempts=case((tables.c.retry_at.is_(None), 0), else_=tables.c.attempts),
+                attempts=0,
+                incomplete=case((tables.c.retry_at.is_(None), 0), else_=tables.c.incomplete),
                 deaths=0,
                 claimed_by=None,
                 waits_since=case((_UNCHANGED, None), else_=tables.c.changed_at),
@@ -486,9 +490,9 @@ def _at_rest(now: ColumnElement[float], quiet_s: float | None) -> ColumnElement[
     )
 
 
-def _rest() -> ColumnElement[float]:
-    rests = dict(enumerate(RETRY_AFTER_S, start=1))
-    return case(rests, value=tables.c.attempts, else_=RETRY_DAILY_S)
+def _rest(times: ColumnElement[int]) -> ColumnElement[float]:
+    """Return how long a table rests that was tried so many times."""
+    return case(dict(enumerate(RETRY_AFTER_S, start=1)), value=times, else_=RETRY_DAILY_S)
 
 
 def _tried_again(

@@ -108,7 +108,7 @@ tables = _table(
     _text("stage", server_default="listed"),
     _text("comment", server_default=""),
     _text("notes", server_default="[]"),
-    *(_count(name) for name in ("attempts", "deaths")),
+    *(_count(name) for name in ("attempts", "deaths", "incomplete")),
     *map(_maybe, ("identity", "readers", "told_readers", "relations", "columns")),
     *map(_maybe, ("claimed_by", "claimed_version", "indexed_version", "indexed_schema_hash")),
     *map(_maybe, ("sampled_rows", "copy_of", "family", "renamed_to")),

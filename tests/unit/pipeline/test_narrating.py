@@ -1,6 +1,7 @@
 """What describing the claimed tables asks a model, keeps, shows and costs, on the real store."""
 
 import socket
+import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 
@@ -15,7 +16,15 @@ from pneuma_assets.core.pipeline.describe import (
 )
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished, Stage
-from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef, TableTerms
+from pneuma_assets.core.tables import (
+    Column,
+    Document,
+    DocumentKind,
+    Problem,
+    Table,
+    TableRef,
+    TableTerms,
+)
 from tests.support.fake_model import FakeLanguageModel
 from tests.support.recording_endpoint import completion, serving
 from tests.support.word_encoder import WordEncoder
@@ -243,6 +252,38 @@ def test_indexing_goes_on_without_the_model_which_is_asked_again(store, how):
     finish(store, flowers)
     store.queue.retry(lake)
     assert store.queue.counts(3, lake, 0.0).failed == 0
+
+
+def test_a_column_that_the_model_refuses_is_not_asked_again_for_its_own_sake(store):
+    def reply(asked: dict) -> tuple[int, object]:
+        is_harmless = asked["messages"][0]["content"] == "Say yes."
+        return completion("Yes") if is_harmless else (400, {"error": {"message": "a filter"}})
+
+    flowers, lake = table("flowers", "petal"), ["lake"]
+    with serving(reply) as endpoint:
+        claim(store, [flowers])
+        model = OpenAIModel("fake", endpoint.url, api_key=None, key_variable="K", retries=0)
+        describe_tables(store, RUN, model, GROUNDED)
+    finish(store, flowers)
+    (problem,) = store.problems.all()
+    assert "--rebuild" in problem.cause
+    store.queue.retry(lake)
+    assert store.queue.counts(3, lake, 0.0).failed == 0
+
+
+def test_a_table_whose_model_was_away_often_may_fail_as_often_as_any(store, tmp_path):
+    flowers, lake = table("flowers", "petal"), ["lake"]
+    with away("refused") as url:
+        gone = OpenAIModel("fake", url, api_key=None, key_variable="K", retries=0)
+        claim(store, [flowers])
+        for _ in range(4):
+            describe_tables(store, RUN, gone, GROUNDED)
+            finish(store, flowers)
+            with closing(sqlite3.connect(tmp_path / "state.db")) as days_later, days_later:
+                days_later.execute("UPDATE tables SET retry_at = 0")
+            claim(store, [flowers])
+    store.queue.fail(Problem(flowers.table_id, "profile", "away for a moment"), RUN)
+    assert store.queue.counts(3, lake, None).failed == 1
 
 
 def test_every_request_and_token_is_counted(store):
