@@ -26,7 +26,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.profiles import SampleSnapshot
 from pneuma_assets.core.store.queue import Sampled, Stage, WorkItem
 from pneuma_assets.core.tables import ColumnProfile, Table, TableTerms
-from pneuma_assets.core.terms.collect import CollectedTerms, collect_rows
+from pneuma_assets.core.terms.collect import CollectedTerms, collect_rows, with_listed
 
 logger = logging.getLogger(__name__)
 
@@ -283,6 +283,8 @@ def gather_values(
             f"The table changed while it was read, from {width} columns to {len(rows[0])}; the "
             "next run reads it again."
         )
+    if item.table is not None:
+        gathered = replace(gathered, terms=with_listed(gathered.terms, item.table))
     return gathered, cause
 
 

@@ -214,17 +214,22 @@ class TermCollector:
         )
 
 
-def table_terms(table: Table, gathered: TableTerms) -> TableTerms:
-    """Return the terms to index: what was collected, and values that types of columns list."""
+def with_listed(gathered: TableTerms, table: Table) -> TableTerms:
+    """Return terms of rows and the values that types of columns list, though no row has them."""
     listed = (
         value.replace("''", "'")
         for column in table.columns
         for values in LISTED_VALUES.finditer(column.type)
         for value in _QUOTED.findall(values[0])
     )
+    cells = dict.fromkeys((*gathered.cells, *islice(listed, COLUMN_CELLS)))
+    return replace(gathered, cells=tuple(cells))
+
+
+def table_terms(table: Table, gathered: TableTerms) -> TableTerms:
+    """Return the terms to index: what was collected, and names."""
     return replace(
         gathered,
-        cells=tuple(dict.fromkeys((*gathered.cells, *islice(listed, COLUMN_CELLS)))),
         names=names_of(table.table_id),
         columns=tuple(column.name for column in table.columns),
     )

@@ -2,6 +2,7 @@
 
 from contextlib import closing
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,7 +23,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.profiles import SampleSnapshot
 from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import TableTerms
-from pneuma_assets.core.terms.collect import ROWS_KEPT, CollectedTerms
+from pneuma_assets.core.terms.collect import ROWS_KEPT, CollectedTerms, table_terms
 from tests.support.word_encoder import WordEncoder
 
 
@@ -155,6 +156,19 @@ def test_values_can_be_left_out_and_taken_in_again(lake):
     assert len(lake.finish("second")["lake/staff"].rows) == 9
     assert lake.read("third", values=False).values == 0
     assert lake.finish("third") == {"lake/staff": names}
+
+
+@pytest.mark.parametrize(("values", "found"), [(True, ("ill", "fired")), (False, ())])
+def test_labels_of_enums_are_values_too(lake, values, found):
+    (lake.folder / "staff.csv").write_text("state\nill\n")
+    lake.read("first", values=values)
+    (item,) = lake.store.queue.claimed("first")
+    listed = replace(item.table.columns[0], type="ENUM('fired', 'ill')")
+    item = replace(item, table=replace(item.table, columns=(listed,)))
+    with closing(FileSource("lake", FolderStorage(lake.folder))) as source:
+        gathered, _ = sample.gather_values(source, item, SamplingConfig(values=values))
+    terms = table_terms(item.table, gathered.terms)
+    assert tuple(dict.fromkeys((*chain(*terms.rows), *terms.cells))) == found
 
 
 def test_rows_that_cannot_all_be_read_are_a_problem_and_the_table_is_found(lake):

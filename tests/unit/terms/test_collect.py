@@ -26,6 +26,7 @@ from pneuma_assets.core.terms.collect import (
     collect_rows,
     names_of,
     table_terms,
+    with_listed,
 )
 from pneuma_assets.core.terms.distinct_cells import hashes_of
 
@@ -269,11 +270,11 @@ def test_names_columns_and_what_was_gathered():
 def test_values_that_types_list_are_searched_though_no_row_has_them():
     types = ("public.state ENUM('new', 'it''s paid')", "set('a','b')", "ENUM", "VARCHAR")
     columns = tuple(Column(f"c{i}", kind) for i, kind in enumerate(types))
-    found = table_terms(Table("lake/t", columns, 1, "/lake"), TableTerms(cells=("new",)))
+    found = with_listed(TableTerms(cells=("new",)), Table("lake/t", columns, 1, "/lake"))
     assert found.cells == ("new", "it's paid", "a", "b")
     many = ", ".join(f"'{i}'" for i in range(2 * COLUMN_CELLS))
     table = Table("lake/t", (Column("c", f"ENUM({many})"),), 1, "/lake")
-    assert len(table_terms(table, TableTerms()).cells) == COLUMN_CELLS
+    assert len(with_listed(TableTerms(), table).cells) == COLUMN_CELLS
 
 
 @pytest.mark.parametrize("name", ["100%", "a/b", "line\nbreak", "\u202eevil", "é 表", "a b"])
