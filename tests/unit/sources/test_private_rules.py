@@ -60,6 +60,9 @@ def test_a_second_column_of_one_name_is_hidden_with_the_first_if_there_is_one():
         "struct<name: string, ssn: string>",
         'STRUCT("a ""b"" c" INTEGER, "SSN" VARCHAR)',
         "STRUCT(a0 VARCHAR, a1 VARCHAR, a2 VARCH…",
+        "STRUCT(a ENUM('x', 'record…",
+        "STRUCT(a ENUM('x'), ssn ENUM('y'))",
+        'STRUCT("data set (old)" VARCHAR, "an enum(" VARCHAR, ssn VARCHAR)',
     ],
 )
 def test_a_column_with_a_hidden_field_is_hidden_whole(kind):
@@ -70,6 +73,20 @@ def test_a_field_may_be_named_by_its_column_and_a_type_is_no_name():
     column = Column("person", "STRUCT(ssn VARCHAR)")
     assert hidden({"hidden_columns": ["person.ssn"]}, column) == ["person"]
     assert hidden({"hidden_columns": ["varchar"]}, "id") == []
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "ENUM('record', 'ssn')",
+        "public.state ENUM('<', 'it''s a row', 'ssn')",
+        "set('map','ssn')",
+        "ENUM('row', 'ss…",
+        "STRUCT(by ENUM('ssn', 'phone'))",
+    ],
+)
+def test_labels_of_enums_are_no_names_of_fields(kind):
+    assert hidden({"hidden_columns": ["ssn"]}, Column("by", kind)) == []
 
 
 @pytest.mark.parametrize("comment", ["@pii", "who. @PII", "[pii] who", "Who [ pii ].", "(@pii)"])

@@ -13,10 +13,11 @@ from itertools import pairwise
 from urllib.parse import unquote
 
 from pneuma_assets.core.config.small_sections import PrivacyConfig
-from pneuma_assets.core.tables import Column, content_hash
+from pneuma_assets.core.tables import LISTED_VALUES, Column, content_hash
 
 _NESTED = re.compile(r"<|\b(struct|row|record|union|map|object|tuple|nested)\b", re.IGNORECASE)
-_WORD = re.compile(r'"((?:[^"]|"")*)"|`([^`]*)`|(\w+)')
+_WORD = re.compile(rf'"((?:[^"]|"")*)"|`([^`]*)`|{LISTED_VALUES.pattern}|(\w+)', re.IGNORECASE)
+"""The name of a field or of a type; values that a type lists are neither."""
 _CUT = "…"
 _NUMBERED = re.compile(r"(.+?)(?:_\d+)+", re.DOTALL)
 _TAG = re.compile(r"(?<![\w.@])@([\w.:-]*\w)|\[([\w.: -]+)\]")
@@ -120,7 +121,7 @@ def _names_of_column(name: str, kind: str, others: frozenset[str]) -> list[str]:
     own = _folded(name)
     numbered = _NUMBERED.fullmatch(own)
     names = [own, *([numbered[1]] if numbered and numbered[1] in others else [])]
-    if _NESTED.search(kind):
+    if _is_nested(kind):
         fields = [_folded(next(filter(None, found), "")) for found in _WORD.findall(kind)]
         names += fields
         names += [f"{own}.{field}" for field in fields]
@@ -130,4 +131,8 @@ def _names_of_column(name: str, kind: str, others: frozenset[str]) -> list[str]:
 
 def _is_cut(kind: str) -> bool:
     """Tell whether fields inside a column are not known, because its type is too long."""
-    return kind.endswith(_CUT) and _NESTED.search(kind) is not None
+    return kind.endswith(_CUT) and _is_nested(kind)
+
+
+def _is_nested(kind: str) -> bool:
+    return _NESTED.search(LISTED_VALUES.sub(r"\1", kind)) is not None
