@@ -69,3 +69,20 @@ def test_a_schema_that_is_none_says_nothing(lake, folder, schema):
     ref = only_table(lake)
     assert [one.comment for one in lake.profile(ref).columns] == [""]
     assert list(lake.contexts(ref).texts) == []
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow", "orc"])
+@pytest.mark.parametrize(
+    ("table", "names"),
+    [
+        (pa.table({INDEX: [7]}), [INDEX]),
+        (pa.table({"a": [{INDEX: 7}]}), ["a"]),
+        (pa.table({INDEX: [6], "a": [{INDEX: 7}]}), ["a"]),
+    ],
+)
+def test_names_like_an_index_inside_a_column_and_alone_are_read(lake, folder, form, table, names):
+    write(table, folder, form)
+    ref = only_table(lake)
+    assert [one.name for one in lake.profile(ref).columns] == names
+    (row,) = lake.sample(ref, 9, 0)
+    assert "7" in row.cells[0]

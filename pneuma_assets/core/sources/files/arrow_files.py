@@ -53,7 +53,7 @@ class ArrowFileReader(ArrowReader):
         if len(schemas) > 1:
             schema = pa.unify_schemas(schemas, promote_options="permissive")
         kept = [field for field in schema if not PANDAS_INDEX.fullmatch(field.name)]
-        schema = pa.schema(kept)
+        schema = pa.schema(kept) if kept else schema
         parts = [
             Part(partial(_aligned, part, partition, schema), part.rows)
             for file, partition in zip(files, table.partitions, strict=True)

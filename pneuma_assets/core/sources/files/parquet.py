@@ -49,30 +49,24 @@ class ParquetTable(ReadableTable):
         kinds = ({kind_of_value(one.get(name)) for one in table.partitions} for name in names)
         typed = map("'{}': {}".format, names, map(common_kind, kinds))
         options += f", hive_types = {{{', '.join(typed)}}}" if names else ""
-        index = self._index()
-        shown = f"* EXCLUDE ({', '.join(index)})" if index else "*"
+        # The first footer tells how many columns there are: to describe too many takes minutes.
+        found = "SELECT first(num_children) FROM parquet_schema(?)"
+        ((width,),) = self.connection.execute(found, [self._files[:1]]).fetchall()
+        check_width(int(width or 0))
+        read = f"read_parquet(?, {options})"
+        every = describe(self.connection, Relation(read, (self._files,)))
+        self._shown = [one for one in every if not PANDAS_INDEX.fullmatch(one.name)] or every
+        index = ", ".join(one.name for one in every if one not in self._shown)
+        shown = f"* EXCLUDE ({index})" if index else "*"
         self._relation, self._placed = (
-            Relation(f"(SELECT {shown}{more} FROM read_parquet(?, {options}))", (self._files,))
+            Relation(f"(SELECT {shown}{more} FROM {read})", (self._files,))
             for more in ("", ", file_row_number, file_index")
         )
 
-    def _index(self) -> list[str]:
-        """Return the columns that pandas made of an index; refuse too many columns.
-
-        The first footer tells: to describe columns takes minutes.
-        """
-        found = "SELECT first(num_children), list(name) FILTER (regexp_full_match(name, ?)) "
-        ((width, index),) = self.connection.execute(
-            f"{found} FROM parquet_schema(?)", [PANDAS_INDEX.pattern, self._files[:1]]
-        ).fetchall()
-        check_width(int(width or 0))
-        return index or []
-
     @cached_property
     def columns(self) -> list[Column]:
-        """The columns of all files."""
-        found = describe(self.connection, self._relation)
-        return [replace(one, comment=self._said.get(one.name, "")) for one in found]
+        """The columns of all files, without those that pandas made of an index beside others."""
+        return [replace(one, comment=self._said.get(one.name, "")) for one in self._shown]
 
     @cached_property
     def _said(self) -> dict[str, str]:
