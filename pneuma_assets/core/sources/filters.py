@@ -54,12 +54,12 @@ def _shown(name: str) -> str:
 
 
 def without_build_relations(listing: Listing) -> Listing:
-    """Return a listing without what dbt makes while it builds tables; the first one is named."""
+    """Return a database's listing without what dbt makes while it builds; the first is named."""
     left = {one.table_id for one in listing.tables if _OF_A_BUILD.search(one.table_id)}
     if not left:
         return listing
     cause = (
-        f"dbt makes it while it builds, and drops it (as {len(left) - 1:,} others left out); if no "
+        f"dbt makes it while it builds, and drops it (such tables left out: {len(left):,}); if no "
         "build runs, one was ended before it could: drop it"
     )
     tables = [one for one in listing.tables if one.table_id not in left]

@@ -67,7 +67,19 @@ def test_what_dbt_makes_while_it_builds_is_left_out_and_named_once(tmp_path):
     assert left == ["w/main/dbt_tmp", "w/main/t", "w/main/t__dbt_tmp_notes"]
     (problem,) = listing.problems
     assert (problem.subject, problem.stage) == ("w/main/T__DBT_TMP20240102", "listing")
-    assert "as 2 others left out" in problem.cause
+    assert "such tables left out: 3" in problem.cause
+
+
+def test_a_file_that_is_called_like_what_dbt_makes_is_a_table(tmp_path):
+    (tmp_path / "x__dbt_tmp.csv").write_text("a,b\n1,2\n")
+    config = FolderSourceConfig(type="folder", name="w", path=tmp_path)
+    source = IsolatedSource(config, {}, LimitsConfig())
+    try:
+        listing = source.list_tables()
+    finally:
+        source.close()
+    assert [ref.table_id for ref in listing.tables] == ["w/x__dbt_tmp"]
+    assert not listing.problems
 
 
 def test_whom_a_source_knows_has_what_everybody_has_there():

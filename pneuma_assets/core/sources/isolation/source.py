@@ -71,7 +71,8 @@ class IsolatedSource(Source):
             found = self._listed_here.list_tables(known)
         else:
             found = self._ask(SourceError, f"source {self.name!r}", "list_tables", dict(known))
-        return granted(without_build_relations(found), self._config)
+            found = without_build_relations(found)
+        return granted(found, self._config)
 
     def names_inside(self, ref: TableRef) -> Sequence[str]:
         """Have a file of several tables opened where tables are read."""
