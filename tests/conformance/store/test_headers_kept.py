@@ -17,15 +17,22 @@ def known(store, *headers: str, encoder: str = "one") -> dict[str, float]:
     return {header: float(vector[0]) for header, vector in found.items()}
 
 
+def make(store, encoder: str, headers: dict[str, np.ndarray], made_of: list[str]) -> None:
+    """Make these all headers, a few at a time."""
+    for header, vector in headers.items():
+        store.headers.keep(encoder, {header: vector})
+    store.headers.keep_only(encoder, headers, made_of)
+
+
 def test_headers_are_replaced_as_a_whole(store):
     assert store.headers.made_of() == ()
-    store.headers.replace("one", vectors("unit price", HOSTILE), ["1", "a"])
+    make(store, "one", vectors("unit price", HOSTILE), ["1", "a"])
     assert store.headers.made_of() == ("1", "a")
     assert known(store, "unit price", HOSTILE, "region") == {"unit price": 1.0, HOSTILE: 2.0}
-    store.headers.replace("one", vectors("region"), ["2"])
+    make(store, "one", vectors("region"), ["2"])
     assert known(store, "unit price", HOSTILE, "region") == {"region": 1.0}
     assert store.headers.made_of() == ("2",)
-    store.headers.replace("two", vectors("region"), ["3"])
+    make(store, "two", vectors("region"), ["3"])
     assert (known(store, "region"), known(store, "region", encoder="two")) == ({}, {"region": 1.0})
 
 
@@ -40,19 +47,19 @@ def said(store):
 
 
 def test_what_tables_say_is_left_alone(said):
-    said.headers.replace("one", vectors("region", "price"), ["1"])
+    make(said, "one", vectors("region", "price"), ["1"])
     assert said.embeddings.tables() == {"lake/a"}
     assert {*known(said, "region", "price")} == {"region", "price"}
-    said.headers.replace("one", {}, ["2"])
+    make(said, "one", {}, ["2"])
     assert known(said, "what people wrote") == {"what people wrote": 9.0}
     assert {*known(said, "region", "price")} == {"region"}
-    said.headers.replace("one", vectors("region"), ["1"])
+    make(said, "one", vectors("region"), ["1"])
     said.embeddings.prune(["lake/a"])
     assert {*known(said, "region", "what people wrote")} == {"region"}, "the table took none along"
 
 
 def test_what_is_forgotten_is_made_anew(said):
-    said.headers.replace("one", vectors("ssn", "region"), ["1"])
+    make(said, "one", vectors("ssn", "region"), ["1"])
     said.headers.forget()
     assert {*known(said, "ssn", "region")} == {"region"}
     assert said.headers.made_of() == ()

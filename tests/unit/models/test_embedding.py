@@ -97,7 +97,9 @@ SCRIPT = "".join(map(chr, range(0x4E00, 0x4E00 + 10_000)))
 @pytest.mark.parametrize("question", [SCRIPT, "1-" * 5_000, SALES * 200, "a?" * 5_000])
 def test_of_a_question_of_any_length_no_more_tokens_are_read(encoder, monkeypatch, question):
     read, encode = [], encoder._plain.encode
-    monkeypatch.setattr(encoder._plain, "encode", lambda ids: encode(read.extend(ids) or ids))
+    monkeypatch.setattr(
+        encoder._plain, "encode", lambda ids, **how: encode(read.extend(ids) or ids, **how)
+    )
     vectors = encoder.encode_queries([question, question[: len(question) // 2]])
     assert sum(map(len, read)) <= 2 * 1_020  # with the two that begin and end each part
     assert vectors[0] == pytest.approx(vectors[1], abs=1e-6)

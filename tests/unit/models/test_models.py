@@ -153,3 +153,24 @@ def test_importing_and_opening_loads_no_framework():
         "sys.exit(' '.join(heavy) or 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_torch_compiles_for_shapes_is_bounded():
+    """It keeps a kernel of some 0.3 MB for each number of rows, 1,024 of them by itself."""
+    program = """
+import psutil
+from pneuma_assets.core.models.language.transformers import loading
+torch = loading.torch
+weights = torch.ones(1536, 384).bfloat16()
+def used(shapes):
+    for rows in shapes:
+        torch.nn.functional.linear(torch.ones(rows, 384).bfloat16(), weights)
+    return psutil.Process().memory_info().rss
+with torch.inference_mode():
+    before = used(range(1, 40))
+    print((used(range(40, 440)) - before) // 2**20)
+"""
+    grown = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert int(grown.stdout) < 64

@@ -1,11 +1,14 @@
 """Headers of searchable tables are embedded once, and again where the encoder is another."""
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
+from pneuma_assets.core.pipeline import embed
 from pneuma_assets.core.pipeline.embed import embed_column_names
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished
-from pneuma_assets.core.tables import Column, Table, TableRef
+from pneuma_assets.core.tables import Column, Table, TableRef, Vector
 from tests.support.word_encoder import WordEncoder
 
 COLUMNS = {"a": ("unitPrice", "region", "#"), "b": ("unit_price", "day"), "c": ("waiting",)}
@@ -51,6 +54,24 @@ def test_each_header_of_searchable_tables_is_embedded_once(store):
     assert embed_column_names(store, encoder) == 3
     assert encoder.embedded == ["day", "region", "unit price"]
     assert kept(store) == {"day", "region", "unit price"}
+
+
+def test_few_headers_are_in_memory_at_a_time(store, monkeypatch):
+    monkeypatch.setattr(embed, "_NAMES_AT_ONCE", 2)
+    asked, of = [], store.headers.of
+    finish(store, "lake/c")
+
+    def counted(encoder: str, headers: Sequence[str]) -> Mapping[str, Vector]:
+        asked.append(len(headers))
+        return of(encoder, headers)
+
+    monkeypatch.setattr(store.headers, "of", counted)
+    assert embed_column_names(store, Encoder()) == 4
+    assert asked == [2, 2]
+    assert embed_column_names(store, Encoder("other")) == 4
+    monkeypatch.undo()
+    assert kept(store, "other") == {"day", "region", "unit price", "waiting"}
+    assert kept(store) == set(), "of one encoder alone"
 
 
 def test_nothing_is_done_where_no_table_is_another(store, monkeypatch):

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _WORTH_A_GPU = 1_024
 _WORTH_TORCH = 35_000
-"""Tokens from which torch is worth its loading, 6 s of processor time: then a GPU answers, or a
-processor that multiplies bfloat16 (0.2 s for 1,000 tokens, NumPy 0.37 s). On others torch is no
-quicker than NumPy and never loaded."""
+"""Tokens from which torch is worth its loading where a processor multiplies bfloat16: 200 MB, and a
+second of processor time, for less than half of NumPy's. On other processors torch is no quicker and
+never loaded."""
 
 _MOST_ASKED = 1_000
 """Tokens of a question that are read: 0.4 s of processor time; in some scripts each sign is one."""
@@ -53,8 +53,8 @@ class SentenceEncoder:
     """Any sentence-transformers model, loaded when first needed; keeps `models.base.Encoder`.
 
     Prompts that the model was trained with are respected. Texts are batched by length in tokens,
-    so that little is spent on padding. A model of the commonest kind is computed by NumPy
-    (`models.plain_bert`) until so much was asked of it that loading torch is worth while. Safe to
+    so that little is spent on padding. A model of the commonest kind is computed here
+    (`models.plain_bert`) but on a GPU, by NumPy until loading torch is worth while. Safe to
     use from several threads, which take turns a batch at a time: a question waits for one batch of
     an indexing run.
 
@@ -161,8 +161,9 @@ class SentenceEncoder:
         encoded: Iterator[tuple[int, Vector]]
         if task == "document":
             self._read += sum(sizes)
-        if self._plain and not self._wants_torch(sum(sizes)):
-            encoded = enumerate(self._encode_plainly(self._plain, tokens))
+        torch = self._wants_torch(sum(sizes))
+        if self._plain and self._loaded is None and not (torch and self._on_gpu):
+            encoded = enumerate(self._encode_plainly(self._plain, tokens, half=torch))
         else:
             encoded = self._encode_in_batches(texts, sizes, task)
         for position, vector in encoded:
@@ -174,21 +175,27 @@ class SentenceEncoder:
             )
         return vectors
 
-    def _encode_plainly(self, plain: PlainBert, tokens: Sequence[list[int]]) -> Iterator[Vector]:
+    def _encode_plainly(
+        self, plain: PlainBert, tokens: Sequence[list[int]], *, half: bool
+    ) -> Iterator[Vector]:
         with self._explained():
-            yield from plain.encode(tokens)
+            yield from plain.encode(tokens, half=half)
+
+    @property
+    def _on_gpu(self) -> bool:
+        return has_gpu() if self._device is None else not self._device.startswith("cpu")
 
     def _wants_torch(self, tokens: int) -> bool:
         """Tell whether so many tokens at once, or those of all documents, are quicker by torch.
 
         Questions come one by one, for days: loading it would hold up those who ask and take
-        hundreds of MB, to save a fifth of their time.
+        200 MB and more, to save a fifth of their time.
         """
         if self._loaded is not None:
             return True
         if not installed("torch", "sentence_transformers"):
             return self._device is not None and not self._device.startswith("cpu")
-        if not (self._device or "cpu").startswith("cpu") or (self._device is None and has_gpu()):
+        if self._on_gpu:
             return tokens > _WORTH_A_GPU
         wanted = self._dtype == "bfloat16" or (self._dtype == "auto" and multiplies_bfloat16())
         return wanted and max(tokens, self._read) > _WORTH_TORCH

@@ -1,5 +1,6 @@
 """Loads a causal language model and its tokenizer through transformers and accelerate."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,9 @@ from typing import Any
 import torch
 
 from pneuma_assets.core.errors import ModelError
+
+for _kernels in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
+    os.environ.setdefault(_kernels, "16")  # of 1,024 shapes they would take a gigabyte
 
 _FALLBACK_WINDOW = 4096
 """Tokens, for a model whose configuration names no maximum."""
