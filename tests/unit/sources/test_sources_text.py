@@ -171,21 +171,6 @@ def test_a_sparse_table_is_sampled_as_any_other(lake, folder):
     assert lake.sample(ref, 5, 0, kept) is None
 
 
-def test_rows_of_a_table_of_many_columns_are_read_alike(lake, folder, monkeypatch):
-    """Where it has more than fit a plan of several steps, and is not in memory."""
-    monkeypatch.setattr(text_table, "SMALL_BYTES", 0)
-    lines = "".join(f"{row},{row * 7}.5,x{row}\n" for row in range(3000))
-    (folder / "a.csv").write_text(f"a,b,c\n{lines}")
-    drawn = []
-    for most in (3, 2):
-        monkeypatch.setattr(text_table, "WIDE", most)
-        drawn.append(lake.sample(only_table(lake), 9, 0))
-        assert lake.sample(only_table(lake), 0, 0) == []
-        lake.close()
-    assert drawn[0] == drawn[1]
-    assert len(drawn[0]) == 9
-
-
 def test_the_files_of_a_table_share_the_room_on_the_disk(lake, folder, monkeypatch):
     text = gzip.compress(("x,y\n" + "one,two\n" * 20_000).encode("utf-16"))
     for part in range(10):

@@ -12,10 +12,9 @@ from pneuma_assets.core.sources.duckdb.relation import (
     COUNT,
     POSITION,
     Relation,
-    cells,
     describe,
-    key,
     rows_at,
+    sampled,
 )
 from pneuma_assets.core.sources.duckdb.session import builtin, quote_identifier
 from pneuma_assets.core.sources.names import unescape
@@ -163,9 +162,10 @@ class DuckDBTable(ReadableTable):
             f"WHERE position IN ({wanted})"
         ).fetchall()
         ids = ", ".join(str(int(row_id)) for row_id, _ in found)
-        drawn = self.connection.execute(
-            f"SELECT rowid, {key(width)}, {cells(width)} FROM {source} WHERE rowid IN ({ids})"
-        ).fetchall()
+        drawn = Relation(f"{source} WHERE rowid IN ({ids})")
         at = dict(found)
-        rows = [SampledRow(RowMark(at[row[0]], row[1]), row[2:]) for row in drawn]
+        rows = [
+            SampledRow(RowMark(at[row.mark.position], row.mark.key), row.cells)
+            for row in sampled(self.connection, "rowid", drawn, width)
+        ]
         return sorted(rows, key=lambda row: row.mark.position)

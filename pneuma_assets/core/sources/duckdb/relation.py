@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import duckdb
 import pyarrow as pa
 
-from pneuma_assets.core.sources.base import SampledRow
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.sources.base import Row, SampledRow
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.session import builtin
 from pneuma_assets.core.sources.names import readable_names
@@ -52,7 +53,10 @@ class Survey:
     positions: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
-_MOST_COUNTS = 250
+WIDE = 1_000
+"""Columns beyond which no plan of several steps fits: each keeps 2,048 cells of every column."""
+
+MOST_COUNTS = 250
 """In one statement, which DuckDB plans in a second; that time goes by their square."""
 
 
@@ -89,25 +93,26 @@ def survey(
         connection: Where to ask.
         relation: What to read.
         width: Its number of columns.
-        wanted: How many rows of each key to look for; memory is bounded by their sum.
+        wanted: How many rows of each key to look for; memory is bounded by their sum. Those of a
+            wide table are taken to be gone.
         aggregates: Counts in SQL over `c0`, `c1`, and so on.
     """
-    if len(aggregates) > _MOST_COUNTS:
-        first = survey(connection, relation, width, wanted, aggregates[:_MOST_COUNTS])
-        others = survey(connection, relation, width, {}, aggregates[_MOST_COUNTS:])
+    if len(aggregates) > MOST_COUNTS:
+        first = survey(connection, relation, width, wanted, aggregates[:MOST_COUNTS])
+        others = survey(connection, relation, width, {}, aggregates[MOST_COUNTS:])
         return Survey(first.row_count, [*first.counts, *others.counts], first.positions)
     counts = ", ".join([f"{COUNT}(*)", *aggregates])
-    if not wanted:
+    if not wanted or width > WIDE:
         # A result that is not read to its end keeps the connection from being asked again.
         ((rows, *found),) = connection.execute(
             f"SELECT {counts} FROM {relation.aliased(width)}", relation.parameters
         ).fetchall()
         return Survey(rows, found)
-    keys = ", ".join(str(int(key)) for key in wanted)
+    keys, key = ", ".join(str(int(one)) for one in wanted), _key(range(width))
     groups = connection.execute(
         f"SELECT wanted, {builtin('min')}(position, {max(wanted.values())}) "
         f"FILTER (wanted IS NOT NULL), {counts} FROM (SELECT *, {POSITION} AS position, "
-        f"CASE WHEN {key(width)} IN ({keys}) THEN {key(width)} END AS wanted "
+        f"CASE WHEN {key} IN ({keys}) THEN {key} END AS wanted "
         f"FROM {relation.aliased(width)}) GROUP BY wanted",
         relation.parameters,
     ).fetchall()
@@ -125,39 +130,60 @@ def rows_at(
     """Return the rows at these positions, in their order, cells as text (None where null)."""
     if not positions:
         return []
-    return sampled(
-        connection.execute(
-            f"SELECT position, {key(width)}, {cells(width)} FROM "
-            f"(SELECT *, {POSITION} AS position FROM {relation.aliased(width)}) "
-            f"WHERE position IN ({', '.join(str(int(p)) for p in positions)}) "
-            f"LIMIT {len(positions)}",
-            relation.parameters,
-        )
+    rows = (
+        f"(SELECT *, {POSITION} AS position FROM {relation.aliased(width)}) "
+        f"WHERE position IN ({', '.join(str(int(p)) for p in positions)}) LIMIT {len(positions)}"
     )
+    return sampled(connection, "position", Relation(rows, relation.parameters), width)
 
 
-def sampled(found: duckdb.DuckDBPyConnection, before: int = 0) -> list[SampledRow]:
-    """Return the rows of an answer whose columns are position, key and cells, in their order."""
-    rows = sorted(found.fetchall(), key=lambda row: int(row[0]))
-    return [SampledRow(RowMark(before + row[0], row[1]), row[2:]) for row in rows]
+def sampled(
+    connection: duckdb.DuckDBPyConnection,
+    position: str,
+    source: Relation,
+    width: int,
+    before: int = 0,
+) -> list[SampledRow]:
+    """Return a few rows by their places, those of wide tables by some of the columns at a time.
+
+    Args:
+        connection: Where to ask.
+        position: The expression of a row's place.
+        source: What has the columns `c0`, `c1`, and so on, with what chooses the rows.
+        width: How many columns.
+        before: How many rows stand before its first.
+    """
+    found: dict[int, tuple[int, Row]] = {}
+    for columns in chunks(range(width), WIDE):
+        rows = connection.execute(
+            f"SELECT {position}, {_key(columns)}, {_cells(columns)} FROM {source.sql}",
+            source.parameters,
+        ).fetchall()
+        for place, hashed, *texts in rows:
+            known, others = found.get(place, (0, ()))
+            found[place] = (known * 31 + hashed) % 2**64, (*others, *texts)
+    return [
+        SampledRow(RowMark(before + place, key), texts)
+        for place, (key, texts) in sorted(found.items())
+    ]
 
 
-def cells(width: int, characters: int = CELL_CHARACTERS) -> str:
-    """Return the select list that makes every column short text.
+def _cells(columns: Sequence[int], characters: int = CELL_CHARACTERS) -> str:
+    """Return the select list that makes columns short text.
 
     DuckDB's own text form needs no Python type, and is the same on every machine.
     """
     left = builtin("left")
-    return ", ".join(f"{left}(CAST(c{i} AS VARCHAR), {characters})" for i in range(width))
+    return ", ".join(f"{left}(CAST(c{i} AS VARCHAR), {characters})" for i in columns)
 
 
-def key(width: int) -> str:
+def _key(columns: Sequence[int]) -> str:
     """Return the expression that names a row by its whole cells as text, in 64 bits.
 
     DuckDB's own hash costs a tenth of a cryptographic one. Another DuckDB may hash otherwise;
     then rows look gone and are drawn anew once, which is never wrong.
     """
-    return f"{builtin('hash')}({', '.join(f'CAST(c{i} AS VARCHAR)' for i in range(width))})"
+    return f"{builtin('hash')}({', '.join(f'CAST(c{i} AS VARCHAR)' for i in columns)})"
 
 
 def batches(
@@ -186,8 +212,11 @@ def feed(
 ) -> None:
     """Collect all rows, cells as text that DuckDB cuts: none of a gigabyte becomes Arrow's."""
     rows = max(1, min(_TERM_ROWS, _TERM_CELLS // max(1, width)))
+    texts = _cells(range(width), TERM_CHARACTERS)
+    if width > WIDE:  # the collector cuts them, too
+        texts = ", ".join(f"CAST(c{i} AS VARCHAR)" for i in range(width))
     query = connection.sql(
-        f"SELECT {cells(width, TERM_CHARACTERS)} FROM {relation.aliased(width)}",
+        f"SELECT {texts} FROM {relation.aliased(width)}",
         params=list(relation.parameters),
     )
     for batch in query.to_arrow_reader(rows):

@@ -113,12 +113,13 @@ class ArrowTable(ReadableTable):
             yield iter([every])
 
     @contextmanager
-    def _streamed(self, found: Batches) -> Iterator[Relation]:
-        """Let DuckDB read batches, once, by names that are harmless."""
+    def _streamed(self, found: Batches, *, kept: bool = False) -> Iterator[Relation]:
+        """Let DuckDB read batches, once unless they are kept, by names that are harmless."""
         schema = pa.schema([(f"c{i}", kind) for i, kind in enumerate(self.schema.types)])
         failures: list[Exception] = []
         renamed = _renamed(found, schema, failures)
-        self.connection.register(_ROWS, pa.RecordBatchReader.from_batches(schema, renamed))
+        batches = pa.RecordBatchReader.from_batches(schema, renamed)
+        self.connection.register(_ROWS, batches.read_all() if kept else batches)
         try:
             yield Relation(_ROWS)
         except duckdb.Error as error:
@@ -135,7 +136,7 @@ class ArrowTable(ReadableTable):
             inside = sorted({p - before for p in positions if before <= p < before + count})
             if inside:
                 found = part.take(inside) if part.take else pick_rows(part.batches(), inside)
-                with self._streamed(found) as some:
+                with self._streamed(found, kept=True) as some:
                     every = range(len(inside))
                     rows = rows_at(self.connection, some, len(self.schema), every)
                 drawn += [

@@ -14,8 +14,14 @@ from typing import Any
 
 import duckdb
 
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.sources.bounds import check_width
-from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
+from pneuma_assets.core.sources.duckdb.relation import (
+    MOST_COUNTS,
+    WIDE,
+    Relation,
+    readable_columns,
+)
 from pneuma_assets.core.sources.files.text_layout import (
     DELIMITERS,
     LINE_BYTES,
@@ -54,18 +60,18 @@ def _decimal_columns(file: TextFile, sql: str, kinds: Sequence[str], delimiter: 
         return []
     found = [position for position, kind in enumerate(kinds) if kind == "VARCHAR"]
     for rows in (f" LIMIT {_FIRST_ROWS}", ""):
-        if not found:
-            return []
-        checks = (
-            f"bool_and(CASE WHEN c{at} NOT IN ({_NULLS}) "
-            f"THEN regexp_full_match(c{at}, {literal(_NUMBER)}) END), "
-            f"bool_or(regexp_full_match(c{at}, {literal(_CERTAIN if by_commas else _LIKELY)}))"
-            for at in found
-        )
         cells = f"SELECT * FROM {Relation(sql).aliased(len(kinds))}{rows}"
-        (answers,) = file.ask(f"SELECT {', '.join(checks)} FROM ({cells})").fetchall()
-        pairs = zip(found, answers[::2], answers[1::2], strict=True)
-        found = [at for at, every, one in pairs if every and (one or rows)]
+        looked_at, found = found, []
+        for some in chunks(looked_at, MOST_COUNTS):
+            checks = (
+                f"bool_and(CASE WHEN c{at} NOT IN ({_NULLS}) "
+                f"THEN regexp_full_match(c{at}, {literal(_NUMBER)}) END), "
+                f"bool_or(regexp_full_match(c{at}, {literal(_CERTAIN if by_commas else _LIKELY)}))"
+                for at in some
+            )
+            (answers,) = file.ask(f"SELECT {', '.join(checks)} FROM ({cells})").fetchall()
+            pairs = zip(some, answers[::2], answers[1::2], strict=True)
+            found += [at for at, every, one in pairs if every and (one or rows)]
     return found
 
 
@@ -117,8 +123,9 @@ _BUFFERS: Options = {
 }
 _OWN = {*_BUFFERS, "columns", "auto_detect", "parallel"}
 _STRICT: Options = {}
+_ONE_THREAD: Options = {"parallel": "false"}
 # Only the serial reader pads short rows where quoted cells hold line breaks.
-_PADDED: Options = {"null_padding": "true", "parallel": "false"}
+_PADDED: Options = {"null_padding": "true", **_ONE_THREAD}
 _LOOSE: Options = {**_PADDED, "strict_mode": "false"}
 _LOSSY: Options = {**_LOOSE, "ignore_errors": "true"}
 
@@ -218,7 +225,12 @@ def _sniffed(file: TextFile, options: Options) -> dict[str, Any]:
     options = {name: value for name, value in options.items() if name != "parallel"}
     if "null_padding" in options:
         options = {**options, "strict_mode": "false"}
-    answer = file.ask(f"SELECT * FROM sniff_csv(?, {written({**_BUFFERS, **options})})")
+    try:
+        answer = file.ask(f"SELECT * FROM sniff_csv(?, {written({**_BUFFERS, **options})})")
+    except duckdb.OutOfMemoryException:  # it keeps rows of a wide table for each way to quote
+        if "quote" in options:
+            raise
+        return _sniffed(file, {**options, "quote": literal('"'), "escape": literal('"')})
     names = [column[0] for column in answer.description]
     return dict(zip(names, answer.fetchall()[0], strict=True))
 
@@ -288,6 +300,7 @@ def _read_as(
         **_BUFFERS,
         **dialect.signs,
         **options,
+        **(_ONE_THREAD if len(columns) > WIDE else {}),
         "auto_detect": "false",
         "header": str(dialect.has_header).lower(),
         "columns": f"{{{names}}}",

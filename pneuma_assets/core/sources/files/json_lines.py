@@ -11,8 +11,9 @@ from collections.abc import Sequence
 import duckdb
 
 from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.sources.bounds import check_width
-from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
+from pneuma_assets.core.sources.duckdb.relation import WIDE, Relation, readable_columns
 from pneuma_assets.core.sources.files.text_layout import (
     SAMPLED_ROWS,
     Layout,
@@ -66,10 +67,11 @@ def _read(file: TextFile, options: Options) -> Layout:
         sql, unread = without_empty_rows(file, sql, len(columns))
     row_count, _ = file.read(sql, len(columns))
     if row_count > SAMPLED_ROWS and "sample_size" not in options:
-        values = ", ".join(f"count(c{i})" for i in range(len(columns)))
         # A key or a type that shows only in later rows is an error here. (A result that is not
         # read to its end keeps the connection from being scanned.)
-        file.ask(f"SELECT {values} FROM {Relation(typed).aliased(len(columns))}").fetchall()
+        for some in chunks(range(len(columns)), WIDE):
+            values = ", ".join(f"count(c{i})" for i in some)
+            file.ask(f"SELECT {values} FROM {Relation(typed).aliased(len(columns))}").fetchall()
     return Layout(sql, tuple(readable_columns(columns)), row_count, lossy, unread, options=options)
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
-from pneuma_assets.core.sources.duckdb.relation import Relation, cells, describe, key, sampled
+from pneuma_assets.core.sources.duckdb.relation import Relation, describe, sampled
 from pneuma_assets.core.sources.files.source import FormatReader
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.files.text_table import common_kind, kind_of_value
@@ -111,11 +111,10 @@ class ParquetTable(ReadableTable):
         width = len(self.columns)
         rows: list[SampledRow] = []
         for (number, before), inside in wanted.items():
-            found = self.connection.execute(
-                f"SELECT file_row_number, {key(width)}, {cells(width)} "
-                f"FROM {self._placed.aliased(width)} WHERE file_index = {number} "
-                f"AND file_row_number IN ({', '.join(map(str, inside))})",
-                self._relation.parameters,
+            found = (
+                f"{self._placed.aliased(width)} WHERE file_index = {number} "
+                f"AND file_row_number IN ({', '.join(map(str, inside))})"
             )
-            rows += sampled(found, before)
+            source = Relation(found, self._relation.parameters)
+            rows += sampled(self.connection, "file_row_number", source, width, before)
         return rows

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
 
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.sources.base import Row
-from pneuma_assets.core.sources.duckdb.relation import Relation, cells, key, survey
+from pneuma_assets.core.sources.duckdb.relation import POSITION, WIDE, Relation, sampled, survey
 from pneuma_assets.core.sources.sampling import positions_in
 from pneuma_assets.core.tables import Column
 from pneuma_assets.core.text.encoding import read_head
@@ -86,9 +88,6 @@ def with_partition(source: Relation, width: int, partition: Mapping[str, str | N
 SAMPLED_ROWS = 20_000
 """DuckDB guesses from this many rows; the types of a longer file are checked against all."""
 
-WIDE = 1_500
-"""Columns beyond which no plan of several steps fits: each keeps 2,048 cells of every column."""
-
 
 @dataclass(slots=True)
 class TextFile:
@@ -129,23 +128,27 @@ class TextFile:
             self.has_values = any(cell is not None for row in self.rows for cell in row[:width])
             self.positions = positions_in(self.rows, self.wanted)
             return len(self.rows), [0] * len(checks)
-        with_values = f"count(coalesce({', '.join(f'c{i}' for i in range(width))}))"
-        wanted = self.wanted if every <= WIDE else {}  # else they are taken to be gone
-        found = survey(self.connection, source, every, wanted, [with_values, *checks])
+        with_values, *others = (
+            f"count(coalesce({', '.join(f'c{i}' for i in columns)}))"
+            for columns in chunks(range(width), WIDE)
+        )
+        count = partial(survey, self.connection, source, every)
+        first = [with_values] if others else [with_values, *checks]
+        found = count(self.wanted, first)
         self.positions = found.positions
-        self.has_values = found.counts[0] > 0
-        return found.row_count, found.counts[1:]
+        self.has_values = found.counts[0] > 0 or any(count({}, [one]).counts[0] for one in others)
+        if others and found.row_count > SAMPLED_ROWS:
+            return found.row_count, count({}, checks).counts
+        return found.row_count, found.counts[1:] or [0] * len(checks)
 
     def _rows(self, source: Relation, width: int) -> list[Row] | None:
         """Return all rows, none if there is no room for their cells."""
         most = min(self.room // max(1, width), SAMPLED_ROWS)
         if not most:
             return None
-        found = self.connection.execute(
-            f"SELECT {cells(width)}, {key(width)} FROM {source.aliased(width)} LIMIT {most + 1}",
-            source.parameters,
-        ).fetchall()
-        return found if len(found) <= most else None
+        some = Relation(f"{source.aliased(width)} LIMIT {most + 1}", source.parameters)
+        found = sampled(self.connection, POSITION, some, width)
+        return [(*row.cells, row.mark.key) for row in found] if len(found) <= most else None
 
     def judge(self, error: duckdb.Error) -> None:
         """Raise what looser options would only hide."""

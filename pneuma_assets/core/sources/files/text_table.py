@@ -9,15 +9,13 @@ from functools import cached_property
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import UNALIGNED, UNREAD, Row, SampledRow
-from pneuma_assets.core.sources.duckdb.relation import Relation, batches, cells, key, rows_at
+from pneuma_assets.core.sources.duckdb.relation import Relation, rows_at
 from pneuma_assets.core.sources.files import delimited, json_lines
-from pneuma_assets.core.sources.files.arrow import pick_rows
 from pneuma_assets.core.sources.files.staging import OpenTable
-from pneuma_assets.core.sources.files.text_layout import WIDE, Layout, TextFile, is_encoding_error
+from pneuma_assets.core.sources.files.text_layout import Layout, TextFile, is_encoding_error
 from pneuma_assets.core.sources.names import readable_names
 from pneuma_assets.core.sources.sampling import positions_in
 from pneuma_assets.core.tables import Column, RowMark
@@ -85,9 +83,6 @@ _ROW_BYTES = 96
 
 _COLUMN_BYTES = 200
 """For a column of a table or of one of its files: its name and type, and how it is read."""
-
-_WIDE_ROWS = 1_000
-"""A batch of a wide table has no more."""
 
 LOSSY = "values that do not fit those of other lines were left out"
 """The note of a table that could only be read without them."""
@@ -175,8 +170,7 @@ class TextTable:
             inside = [position - before for position in positions if before <= position < after]
             if inside:
                 source, width = layout.source(name)
-                find = rows_at if width <= WIDE else _rows_of_wide
-                for row in find(table.connection, source, width, inside):
+                for row in rows_at(table.connection, source, width, inside):
                     mark = RowMark(before + row.mark.position, row.mark.key)
                     drawn.append(SampledRow(mark, _placed(row.cells, layout.places)))
             before = after
@@ -188,19 +182,6 @@ class TextTable:
             source, width = layout.source(name)
             picked = ", ".join("NULL::VARCHAR" if i is None else f"c{i}" for i in layout.places)
             yield Relation(f"(SELECT {picked} FROM {source.aliased(width)})", source.parameters)
-
-
-def _rows_of_wide(
-    connection: duckdb.DuckDBPyConnection, source: Relation, width: int, positions: Sequence[int]
-) -> list[SampledRow]:
-    """Return the same as `rows_at`, by a plan of one step for all rows and one for those."""
-    columns = [Column(f"c{i}", "") for i in range(width)]
-    found = pick_rows(batches(connection, source, columns, _WIDE_ROWS), positions)
-    connection.register("picked", pa.Table.from_batches(found))
-    rows = connection.execute(f"SELECT {key(width)}, {cells(width)} FROM picked").fetchall()
-    connection.unregister("picked")
-    marks = map(RowMark, positions, (row[0] for row in rows))
-    return [SampledRow(mark, row[1:]) for mark, row in zip(marks, rows, strict=True)]
 
 
 def _placed(row: Row, places: Sequence[int | None]) -> Row:
