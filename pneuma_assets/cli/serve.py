@@ -42,8 +42,8 @@ def serve(
     by_key = loaded.deployment.web.oidc.issuer is None and has_keys(loaded, os.environ)
     policy = policy_of(loaded, host, os.environ, has_keys=by_key)
     shown = f"[{host}]" if ":" in host else host
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         socket.create_server((host, port), family=family).close()
     except OSError as error:
         raise ConfigError(

@@ -1,10 +1,14 @@
 """What people said of answers, and questions that had no good one, as the state keeps them."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
+
+import regex
 
 WORD = re.compile(r"(?:(?<!\w)-(?=\d))?\d+(?:[.,]\d+)+|(?:(?<!\w)-(?=\d))?\w+[#+]*")
 """A word of a question, or a number, with its sign."""
+_WORD_OR_SIGN = regex.compile(rf"{WORD.pattern}|[\p{{M}}\p{{Sc}}\p{{So}}%]+")
 _SPOKEN = [
     (re.compile(spelling, re.IGNORECASE), spoken)
     for spelling, spoken in (
@@ -73,8 +77,12 @@ class FailedQuestion:
 
 
 def words_of(question: str) -> str:
-    """Return what two spellings of a question share: its words, without case and punctuation."""
-    return " ".join(map(folded_word, WORD.findall(spoken(question))))
+    """Return what two spellings of a question share: its words, without case and punctuation.
+
+    Accents, vowel signs, and signs of currencies and shares tell questions apart.
+    """
+    text = unicodedata.normalize("NFKC", spoken(question))
+    return " ".join(map(folded_word, _WORD_OR_SIGN.findall(text))) or text
 
 
 def spoken(question: str) -> str:

@@ -48,7 +48,10 @@ def address_of(path: Path, mode: str) -> str:
 
 
 def identity_of(path: Path) -> tuple[int, ...]:
-    """Return which file it is, and of when where it is read without a log; raises `OSError`."""
+    """Return what tells a file from others, and from itself once changed; raises `OSError`.
+
+    The time counts where it is read without a log, since nothing else shows a change there.
+    """
     found, is_logless = path.stat(), "immutable" in address_of(path, "")
     return found.st_dev, found.st_ino, found.st_mtime_ns * is_logless
 

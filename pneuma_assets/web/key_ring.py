@@ -31,6 +31,8 @@ class KeyRing:
         self._state = StateReader(loaded, environ)
         self._reading = ThreadPoolExecutor(1, "pneuma-keys")
         self._writing = ThreadPoolExecutor(1, "pneuma-keys-used")
+        for one in (self._reading, self._writing):
+            one.submit(int)  # starts its thread: later there may be none left
         self._lock = asyncio.Lock()
         self._keys: list[AccessKey] = []
         self._read_at = float("-inf")

@@ -107,10 +107,11 @@ def policy_of(
     is_local = not has_keys and web.oidc.issuer is None
     # Of a state on a server, nothing here tells whether it is new or was emptied.
     if is_local and (not is_loopback(host) or loaded.deployment.state.url is not None):
+        where = "the server of the state" if is_loopback(host) else host
+        other = "keep the state in a file" if is_loopback(host) else "bind to 127.0.0.1"
         raise ConfigError(
-            f"{host}, or the state, can be reached from other machines, and nothing says who may "
-            "ask: make a key (pneuma-assets keys create NAME --reader NAME), set web.oidc, or bind "
-            "to 127.0.0.1 where the state is a file"
+            f"{where} can be reached from other machines, and nothing says who may ask: make a key "
+            f"(pneuma-assets keys create NAME --reader NAME), set web.oidc, or {other}"
         )
     secret = secrets.token_urlsafe(48)
     if web.session_secret_env is not None:

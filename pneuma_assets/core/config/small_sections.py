@@ -215,7 +215,7 @@ Cron = Annotated[
         "'0 * * * *' for every hour",
     ),
 ]
-"""A schedule as Dagster takes it, checked here without loading Dagster."""
+"""A schedule as Dagster takes it, but for days that never come, such as 31 February."""
 
 TimeZone = Annotated[str, AfterValidator(_time_zone)]
 """Where a cron's hours are told."""

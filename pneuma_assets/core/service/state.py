@@ -52,13 +52,14 @@ def has_keys(loaded: LoadedDeployment, environ: Mapping[str, str]) -> bool:
     from pneuma_assets.core.index.registry import may_have_index
 
     found = {one.name for one in loaded.home.iterdir()} if loaded.home.exists() else set()
-    there = ", ".join(sorted(found - {FILE_NAME, f"{FILE_NAME}.lock"})[:3])
+    own = {one for one in found - {FILE_NAME, f"{FILE_NAME}.lock"} if not one.startswith(".")}
+    there = ", ".join(sorted(own)[:3])
     there = there or "an index elsewhere" * may_have_index(loaded.deployment.index, loaded.home)
     if there and loaded.deployment.state.url is None:
         raise StateError(
             f"There is no state in {loaded.home}, but {there}: nobody knows whether there were "
             "keys. Name the right folder by --home, or run `pneuma-assets index`, which makes the "
-            "state again, with the keys that said.jsonl holds."
+            "state again, with the keys in said.jsonl if that is there."
         )
     return False
 
