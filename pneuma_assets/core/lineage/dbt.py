@@ -6,6 +6,8 @@ as it should be is left out.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 from pneuma_assets.core.lineage.edges import EdgeKind
@@ -28,6 +30,7 @@ _DIALECTS = {"sqlserver": "tsql", "synapse": "tsql", "fabric": "tsql", "athena":
 _MANIFEST = "/dbt/manifest/"
 """In the version of every manifest, such as https://schemas.getdbt.com/dbt/manifest/v12.json."""
 _NO_MANIFEST = "it is no manifest of dbt, which has metadata.dbt_schema_version and nodes"
+_NO, _OWNERS = {"", "0", "false", "no"}, {"owner", "owners"}
 _MOST_STEPS = 50
 """Models without a table of their own (`ephemeral`) that are looked through."""
 
@@ -60,7 +63,7 @@ class _Project:
         adapter = text_of(mapping_of(manifest.get("metadata")).get("adapter_type"))
         self._dialect = _DIALECTS.get(adapter, adapter)
         self._facts: dict[str, list[str]] = {}
-        said = (*_exposures(manifest), *_tests(self.nodes), *_tagged_columns(self.nodes))
+        said = (*_exposures(manifest), *_tests(self.nodes), *_marked(self.nodes))
         for fact, read in (*_deprecated(self.nodes), *said):
             for key in read:
                 self._facts.setdefault(key, []).append(fact)
@@ -90,7 +93,7 @@ class _Project:
 
     def _owners(self, node: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
         """Return a model's owners, those that dagster-dbt shows among them, and its group's."""
-        meta = {**mapping_of(node.get("meta")), **mapping_of(config.get("meta"))}
+        meta = _meta(node)
         group = text_of(node.get("group")) or text_of(config.get("group"))
         of_group = _named(self._groups.get(group, {}).get("owner")) or ([group] if group else [])
         shown = texts_of(mapping_of(meta.get("dagster")).get("owners"))
@@ -157,29 +160,41 @@ def _named(owner: object) -> list[str]:
     return texts_of(one.get("email") or one.get("name") or owner)
 
 
+def _meta(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {**mapping_of(one.get("meta")), **mapping_of(mapping_of(one.get("config")).get("meta"))}
+
+
 def _tags(one: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the tags of a node or a column, and its `meta`: `pii`, `domain=sales`."""
-    config = mapping_of(one.get("config"))
-    meta = {**mapping_of(one.get("meta")), **mapping_of(config.get("meta"))}.items()
-    flags = (f"{key}={value}" for key, value in meta if value and isinstance(value, str | int))
-    found = (*texts_of(one.get("tags")), *texts_of(config.get("tags")), *flags)
-    return tuple(dict.fromkeys(tag.removesuffix("=True") for tag in found))
+    found = (*texts_of(one.get("tags")), *texts_of(mapping_of(one.get("config")).get("tags")))
+    return tuple(dict.fromkeys(found))
 
 
-def _tagged_columns(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the tags of each column that has some, and its node."""
+def _marks(one: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the `meta` of a node or a column says beside owners: `pii`, `domain=sales`."""
+    for key, value in _meta(one).items():
+        if isinstance(value, str | int) and str(value).lower() not in _NO and key not in _OWNERS:
+            yield key if value is True else f"{key}={value}"
+
+
+def _marked(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the `meta` of each node, and tags and `meta` of each of its columns, and the node."""
     for key, node in nodes.items():
+        if marks := ", ".join(_marks(node)):
+            yield f"Marked as {marks}", [key]
         for name, column in mapping_of(node.get("columns")).items():
-            if tags := _tags(mapping_of(column)):
-                yield f"Column {name} is tagged {', '.join(tags)}", [key]
+            if tags := ", ".join((*_tags(mapping_of(column)), *_marks(mapping_of(column)))):
+                yield f"Column {name} is tagged {tags}", [key]
 
 
 def _deprecated(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield which models are deprecated, or older than the latest version of theirs."""
+    """Yield which models are deprecated by now, or older than the latest version of theirs."""
+    now = datetime.now(UTC).isoformat()
     for key, node in nodes.items():
-        own, latest = node.get("version"), node.get("latest_version")
-        older = isinstance(own, int | float) and isinstance(latest, int | float) and own < latest
-        if older or (until := text_of(node.get("deprecation_date"))):
+        latest, until = node.get("latest_version"), text_of(node.get("deprecation_date"))
+        older = False
+        with suppress(TypeError, ValueError, OverflowError):  # versions may be any text
+            older = float(node.get("version", "")) < float(latest or "")
+        if older or "" < until <= now:
             yield DEPRECATED + (f"version {latest} is the latest" if older else until), [key]
 
 

@@ -108,8 +108,12 @@ def test_tags_and_meta_of_columns_are_told():
         "phone": {"config": {"tags": ["contact"], "meta": {"pii": True, "nested": {"x": 1}}}},
         "id": {"tags": [], "meta": {"pii": False}},
     }
-    assert text_of_model(columns=columns, meta={"domain": "sales"}).splitlines() == [
-        "Tags: domain=sales",
+    meta = {"domain": "sales", "owner": "Ann", "contains_pii": "false", "pii": "No", "gold": True}
+    more = {"columns": columns, "meta": meta, "tags": ["daily"]}
+    assert text_of_model(**more).splitlines() == [
+        "Owners: Ann",
+        "Tags: daily",
+        "Marked as domain=sales, gold",
         "Column email is tagged contact, pii, level=high",
         "Column phone is tagged contact, pii",
     ]
@@ -123,7 +127,14 @@ def test_tags_and_meta_of_columns_are_told():
         ({"version": 3, "latest_version": 2}, ""),  # not yet released
         ({"version": None, "latest_version": None}, ""),
         ({"version": "1", "latest_version": [2]}, ""),
-        ({"deprecation_date": "2030-01-01T00:00:00"}, "Deprecated: 2030-01-01T00:00:00"),
+        ({"version": "9", "latest_version": "10"}, "Deprecated: version 10 is the latest"),
+        ({"version": "10", "latest_version": 9}, ""),
+        ({"version": "old", "latest_version": "new"}, ""),
+        ({"version": 1, "latest_version": 10**400}, ""),
+        ({"deprecation_date": "2020-01-01T00:00:00"}, "Deprecated: 2020-01-01T00:00:00"),
+        ({"deprecation_date": "2020-01-01"}, "Deprecated: 2020-01-01"),
+        ({"deprecation_date": "9999-01-01T00:00:00+00:00"}, ""),
+        ({"deprecation_date": "soon"}, ""),
     ],
 )
 def test_older_and_deprecated_versions_are_told(more, said):
