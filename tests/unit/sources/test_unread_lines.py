@@ -58,6 +58,11 @@ CASES: dict[str, tuple[str, bytes, int, str]] = {
         "a.csv", csv(PLAIN, {4: "4,a,8,x,y\n", 9: '9,"name 9,18\n', 30: '30,name 30",60\n'}), 19,
         "22 lines; 11",
     ),
+    "two of them in rows with blanks": (
+        "a.csv",
+        csv(PLAIN, {9: '9,"name 9,18\n', 30: '30,name 30",60\n'}).replace(b",", b", "), 19,
+        "22 lines; 11",
+    ),
     "with tabs": ("a.tsv", UNCLOSED.replace(b",", b"\t"), 39, "2 lines; 22"),
     "with CRLF": ("a.csv", UNCLOSED.replace(b"\n", b"\r\n"), 39, "2 lines; 22"),
     "with a byte order mark": ("a.csv", b"\xef\xbb\xbf" + UNCLOSED, 39, "2 lines; 22"),
@@ -101,6 +106,12 @@ def test_lines_that_are_no_rows_are_counted(lake: FileSource, folder: Path, case
         ("a.csv", csv(QUOTED, {3: '3,"he said "hi" to, me",1\n'})),
         ("a.csv", csv(PLAIN, {3: '3,5" pipe,1\n', 6: "6\n"})),
         ("a.csv", csv([f'{i},"a, {i}\nb\nc, d\n",1\n' for i in range(ROWS)])),
+        (
+            "a.csv",
+            csv(
+                [f'{i},a,"b, c, {i}\nbuy tea, ham, jam\nx, y, z\np, q, r\n"\n' for i in range(ROWS)]
+            ),
+        ),
         ("a.csv", csv(PLAIN, head="".join(f"# line {i}, of a comment\n" for i in range(30)))),
         ("a.csv", csv(PLAIN, head="".join(f"line {i} of a text\n" for i in range(30)) + "a,b,c\n")),
         ("a.csv", csv(["\n" if i % 3 else f"{i}\n" for i in range(ROWS)], head="a\n")),

@@ -6,6 +6,7 @@ whose header or cells may hold rows.
 """
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from io import TextIOWrapper
@@ -124,14 +125,17 @@ def _records(
         strict=True,
     )
     row: list[str] | None = []
-    delimiters = 0
+    delimiters, sign = 0, re.compile(re.escape(signs.delimiter))
     while row is not None:
         before, broken = reader.line_num, None
         taken.clear()
         try:
             row = next(reader, None)
-            delimiters = delimiters or max(len(row or ()) - 1, 0)
-            broken = _are_rows(taken, signs.delimiter, delimiters)
+            if not delimiters and row:
+                delimiters = len(row) - 1
+                if f"{signs.delimiter} " not in taken[0]:  # blanks behind commas are those of texts
+                    sign = re.compile(f"{re.escape(signs.delimiter)}(?! )")
+            broken = _are_rows(taken, sign, delimiters)
             broken = broken or (width is not None and len(row or ()) > width)
         except csv.Error as error:
             row = [""] * 2
@@ -140,10 +144,10 @@ def _records(
             yield signs.skipped + before + 1, reader.line_num - before, broken
 
 
-def _are_rows(lines: Sequence[str], delimiter: str, delimiters: int) -> bool:
+def _are_rows(lines: Sequence[str], sign: re.Pattern[str], delimiters: int) -> bool:
     if len(lines) < _ALIKE or delimiters < 2:  # a comma each is usual in texts
         return False
-    return sum(line.count(delimiter) == delimiters for line in lines) * 2 > len(lines)
+    return sum(len(sign.findall(line)) == delimiters for line in lines) * 2 > len(lines)
 
 
 def without_empty_rows(file: TextFile, sql: str, width: int) -> tuple[str, Unread]:
