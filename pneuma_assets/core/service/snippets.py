@@ -3,9 +3,7 @@
 It reads text by the options of the reader that made the table's page, so that both show the same.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from pneuma_assets.core.answers.infer_types import literal
 from pneuma_assets.core.config.sources import SourceConfig
@@ -18,19 +16,9 @@ MOST_COLUMNS = 50
 
 _ROWS = 100
 _DUCKDB = {"csv": "read_csv", "tsv": "read_csv", "jsonl": "read_json", "parquet": "read_parquet"}
-_PANDAS = {
-    **dict.fromkeys(("csv", "tsv"), "read_csv({})"),
-    "jsonl": "read_json({}, dtype=False)",
-    "parquet": "read_parquet({})",
-    "orc": "read_orc({})",
-    "arrow": "read_feather({})",
-    "excel": "read_excel({}, engine='calamine').dropna(how='all', ignore_index=True)",
-}
-_TYPES = {"BIGINT": "Int64", "DOUBLE": "float64", "BOOLEAN": "boolean", "VARCHAR": "str"}
-_SPELLED = {
-    "true_values": ["true", "True", "TRUE", "t", "T", "yes", "Yes", "YES"],
-    "false_values": ["false", "False", "FALSE", "f", "F", "no", "No", "NO"],
-}
+_PANDAS = {"orc": "read_orc", "arrow": "read_feather"}
+_BY_OPTIONS = {**dict.fromkeys(("csv", "tsv", "excel"), "delim"), "jsonl": "format"}
+"""Formats that are read by options, and one that each reading of them has."""
 
 
 def snippets(
@@ -79,9 +67,10 @@ def read_by_duckdb(
     options = {} if table is None else dict(table.reading)
     if "delim" in options and table is not None:
         options["nullstr"] = f"[{', '.join(map(literal, missing))}]"
-        kinds = ", ".join(f"{literal(a)}: {literal(b)}" for a, b in _types(path, table).items())
+        wide = len(table.columns) > MOST_COLUMNS or path.endswith(PARTITION_MARK)
+        kinds = ", ".join(f"{literal(one.name)}: {literal(one.type)}" for one in table.columns)
         named = {"auto_detect": "false", "columns": f"{{{kinds}}}"}
-        options |= named if kinds else {"sample_size": "-1"}
+        options |= {"sample_size": "-1"} if wide or not kinds else named
     if format == "parquet":
         options["utf8_validation"] = "'replace'"
     if path.endswith(PARTITION_MARK):
@@ -91,12 +80,6 @@ def read_by_duckdb(
     return f"{_DUCKDB[format]}({', '.join([literal(path), *given])})"
 
 
-def _types(path: str, table: Table) -> dict[str, str]:
-    """Return the columns that code names with their types; none of wide tables and of folders."""
-    wide = len(table.columns) > MOST_COLUMNS or path.endswith(PARTITION_MARK)
-    return {} if wide else {one.name: one.type for one in table.columns}
-
-
 def _of_file(
     file: str,
     name: str,
@@ -104,56 +87,23 @@ def _of_file(
     table: Table,
     missing: Sequence[str],
 ) -> Iterator[tuple[str, str]]:
-    path, options = unescape(file), {one: _plain(value) for one, value in table.reading}
+    path, options = unescape(file), dict(table.reading)
     read = read_by_duckdb(path, format, table, missing)
-    encodings = (None, "latin-1") if "delim" in options else (None,)  # without an extension
-    if options.get("encoding") in encodings and options.get("compression") in {None, "gzip"}:
-        yield from [] if read is None else [("sql", f"SELECT * FROM {read} LIMIT {_ROWS};")]
-    is_file = format == "parquet" or not path.endswith(PARTITION_MARK)
-    if format in _PANDAS and is_file and options.get("compression") != "lz4":
-        given = _by_pandas(name, options, _types(path, table), missing)
-        call = ",\n    ".join([repr(path), *(f"{one}={value!r}" for one, value in given.items())])
-        yield "pandas", f"import pandas as pd\n\ntable = pd.{_PANDAS[format].format(call)}"
-
-
-def _plain(value: str) -> Any:
-    """Return what an option of DuckDB's readers says, of which all but texts are JSON."""
-    return value[1:-1].replace("''", "'") if value.startswith("'") else json.loads(value)
-
-
-def _by_pandas(
-    sheet: str, options: Mapping[str, Any], types: Mapping[str, str], missing: Sequence[str]
-) -> dict[str, Any]:
-    """Return the arguments by which pandas reads a table with these options of DuckDB."""
-    given = {one: options[one] for one in ("compression", "encoding") if one in options}
-    given |= {"encoding_errors": "replace"} if "encoding" in given else {}
-    if "delim" not in options:
-        return given | ({"lines": options["format"] != "array"} if "format" in options else {})
-    given |= {"sheet_name": sheet} if sheet else {}
-    given |= {"skiprows": options["skip"], "header": 0 if options["header"] else None}
-    given |= {"na_values": list(missing), "keep_default_na": False}
-    if sheet:
-        return given
-    dates = {one: f"{kind.split()[0].lower()}format" for one, kind in types.items()}
-    dates = {one: key for one, key in dates.items() if key in {"dateformat", "timestampformat"}}
-    escape = options["escape"] != options["quote"] and options["escape"]
-    others = {
-        "sep": options["delim"],
-        "quotechar": options["quote"] or None,
-        "quoting": None if options["quote"] else 3,
-        "escapechar": escape or None,
-        "comment": options["comment"] or None,
-        "decimal": options.get("decimal_separator"),
-        "thousands": options.get("thousands"),
-        "on_bad_lines": "skip" if "ignore_errors" in options else None,
-        "skip_blank_lines": False if len(types) == 1 else None,
-        "names": list(types) or None,
-        "dtype": {one: _TYPES[kind] for one, kind in types.items() if kind in _TYPES} or None,
-        "parse_dates": list(dates) or None,
-        "date_format": {a: options[key] for a, key in dates.items() if key in options} or None,
-        **(_SPELLED if "BOOLEAN" in types.values() else {}),
-    }
-    return given | {name: value for name, value in others.items() if value is not None}
+    if _BY_OPTIONS.get(format, "") not in {"", *options} or "encoding" in options:
+        return
+    if read is not None:
+        yield "sql", f"SELECT * FROM {read} LIMIT {_ROWS};"
+        yield "pandas", f"import duckdb\n\ntable = duckdb.sql({f'SELECT * FROM {read}'!r}).df()"
+    elif format == "excel" and "decimal_separator" not in options:
+        header = 0 if options["header"] == "true" else None
+        call = (
+            f"read_excel({path!r}, sheet_name={name!r}, engine='calamine', header={header},\n"
+            f"    skiprows={options['skip']}, na_values={[*missing]!r}, keep_default_na=False)\n"
+            "table = table.dropna(how='all', ignore_index=True)"
+        )
+        yield "pandas", f"import pandas as pd\n\ntable = pd.{call}"
+    elif format in _PANDAS:
+        yield "pandas", f"import pandas as pd\n\ntable = pd.{_PANDAS[format]}({path!r})"
 
 
 def _statement(table_id: str, columns: Sequence[str], dialect: str) -> str:

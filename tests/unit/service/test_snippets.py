@@ -21,6 +21,12 @@ def offered(config, table_id, location, kind, columns, key=None, reading=()):
     return dict(snippets(config, table_id, location, kind, table, ["", "NA"], key))
 
 
+def call_in(told):
+    """Return the call that makes the table in code of Python."""
+    call = ast.parse(told["pandas"]).body[-1].value
+    return call.func.value if call.func.attr == "df" else call
+
+
 def of_database(url: str) -> SqlSourceConfig:
     return SqlSourceConfig(name="w", url=url)
 
@@ -47,11 +53,13 @@ def test_a_statement_names_one_table_and_its_columns(name, config, dialect):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "orc", "arrow"])
 def test_a_file_is_read_by_its_path(name, kind):
-    told = offered(FOLDER, f"lake/{name}", f"/lake/{name.replace('%', '%25')}.x", kind, [])
-    call = ast.parse(told["pandas"]).body[-1].value
-    assert call.args[0].value == f"/lake/{name}.x"
-    if "sql" in told:
-        (tree,) = sqlglot.parse(told["sql"], dialect="duckdb")
+    place, reading = f"/lake/{name.replace('%', '%25')}.x", (("delim", "','"), ("format", "'auto'"))
+    told = offered(FOLDER, f"lake/{name}", place, kind, [], reading=reading)
+    given = call_in(told).args[0].value
+    if "sql" not in told:
+        assert given == f"/lake/{name}.x"
+    for statement in (told["sql"], given) if "sql" in told else ():
+        (tree,) = sqlglot.parse(statement, dialect="duckdb")
         first, *_ = (one.this for one in tree.find_all(exp.Literal) if one.is_string)
         assert first == f"/lake/{name}.x"
 
@@ -69,20 +77,26 @@ def test_columns_and_signs_of_a_file_stay_what_they_are():
     given = {one.this.name: one.expression for one in call.find_all(exp.EQ)}
     assert [given[one].this for one in ("delim", "quote", "escape")] == ["'", "\\", '"']
     assert [one.this.name for one in given["columns"].find_all(exp.PropertyEQ)] == NAMES
-    call = ast.parse(told["pandas"]).body[-1].value
-    given = {one.arg: ast.literal_eval(one.value) for one in call.keywords}
-    assert (given["sep"], given["quotechar"], given["escapechar"]) == ("'", "\\", '"')
-    assert (given["names"], given["na_values"]) == (NAMES, ["", "NA"])
-    assert given["dtype"] == dict.fromkeys(NAMES, "Int64")
+    assert told["sql"] == f"{call_in(told).args[0].value} LIMIT 100;"
 
 
 def test_a_sheet_is_named_beside_its_file():
     reading = (("delim", "'\t'"), ("skip", "2"), ("header", "true"))
     told = offered(FOLDER, "lake/b", "/lake/b.xlsx#A%23", "excel", ["n"], reading=reading)
-    call = ast.parse(told["pandas"]).body[-1].value.func.value
+    call = ast.parse(told["pandas"]).body[1].value
     assert ast.unparse(call.func) == "pd.read_excel"
     given = {one.arg: ast.literal_eval(one.value) for one in call.keywords}
     assert (call.args[0].value, given["sheet_name"], given["skiprows"]) == ("/lake/b.xlsx", "A#", 2)
+    commas = (*reading, ("decimal_separator", "','"))
+    assert offered(FOLDER, "lake/b", "/lake/b.xlsx#A", "excel", ["n"], reading=commas) == {}
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "excel"])
+@pytest.mark.parametrize(
+    "reading", [(), (("compression", "'gzip'"),), (("delim", "','"), ("encoding", "'utf-8'"))]
+)
+def test_a_file_that_no_options_read_as_its_page_has_no_snippet(kind, reading):
+    assert offered(FOLDER, "lake/b", "/lake/b.x#A", kind, ["n"], reading=reading) == {}
 
 
 def test_untold_tables_have_no_snippet_and_wide_ones_are_read_whole():
