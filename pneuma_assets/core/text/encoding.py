@@ -109,15 +109,14 @@ def read_head(path: Path) -> tuple[bytes, str]:
 
 def transcode(
     source: Path, target: Path, encoding: str, *, json_lines: bool, most: int | None = None
-) -> tuple[int, str]:
+) -> int:
     """Write a text file, compressed or not, as plain UTF-8, a megabyte at a time.
 
     Zero characters are dropped. In JSON Lines every raw control character becomes a blank: it is
     an error inside a JSON string and means nothing outside.
 
     Returns:
-        The bytes written, and the encoding by which others read the file: of one that is not UTF-8
-        and has no characters of several bytes, `latin-1` or `cp1252`.
+        The number of bytes written.
 
     Raises:
         OSError: The file cannot be read, or has more than `most` bytes as UTF-8.
@@ -125,19 +124,14 @@ def transcode(
     decoder = codecs.getincrementaldecoder(encoding)(_errors(encoding))
     with source.open("rb") as packed, target.open("wb") as writer:
         reader, first, written = unpacked(packed), True, 0
-        size = characters = latin = 0
         for chunk in chain(iter(partial(reader.read, _CHUNK_BYTES), b""), [b""]):
             text = decoder.decode(chunk, final=not chunk)
-            size, characters = size + len(chunk), characters + len(text)
-            latin += len(text.encode("latin-1", "ignore"))
             text = text.removeprefix("\ufeff") if first else text
             first = first and not text
             written += writer.write(_without_controls(text, json_lines).encode("utf-8", "replace"))
             if most is not None and written > most:
                 raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-    if encoding == "utf-8" and characters == size:
-        encoding = "latin-1" if latin == size else "cp1252"
-    return written, encoding
+    return written
 
 
 def unpacked(file: BinaryIO) -> BinaryIO:

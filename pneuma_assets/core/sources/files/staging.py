@@ -54,8 +54,8 @@ class OpenTable:
         partitions: The values that the folders of each file are named by.
         called: What tells people which of several files each is: ` of a.csv (file 2)`.
         undo: Lets go of what is open when the table is closed.
-        options: The `encoding` and `compression` of each text file, in SQL. A file with an encoding
-            was replaced by a copy in UTF-8.
+        options: The `compression` of each text file, in SQL, and the `encoding` of those that were
+            replaced by a copy in UTF-8.
         room: Bytes that are left on the disk for all its files together.
     """
 
@@ -164,8 +164,8 @@ class OpenTable:
         path = Path(name)
         target = path.with_name(f"u{path.name.removesuffix('.gz')}")
         json_lines = self.format == "jsonl"
-        size, found = encoding.transcode(path, target, guess, json_lines=json_lines, most=self.room)
-        options["encoding"] = literal(found)
+        size = encoding.transcode(path, target, guess, json_lines=json_lines, most=self.room)
+        options["encoding"] = literal(guess)
         self.use_room(size)
         self.room += 0 if path.is_symlink() else path.stat().st_size
         path.unlink()

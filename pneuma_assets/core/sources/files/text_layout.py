@@ -93,7 +93,8 @@ SAMPLED_ROWS = 20_000
 class TextFile:
     """One file of a table while it is found out how to read it.
 
-    `room` is the number of cells that may be kept of a small file.
+    `room` is the number of cells that may be kept of a small file. `options` are those that its
+    bytes take, `encoding` only where it was replaced by a copy in UTF-8.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -101,10 +102,15 @@ class TextFile:
     partition: Mapping[str, str | None]
     wanted: Mapping[int, int]
     room: int
-    transcoded: bool = False
+    options: Options = field(default_factory=dict)
     rows: list[Row] | None = None
     positions: Mapping[int, Sequence[int]] = field(default_factory=dict)
     has_values: bool = False
+
+    @property
+    def transcoded(self) -> bool:
+        """Whether it is a copy in UTF-8."""
+        return "encoding" in self.options
 
     @property
     def head(self) -> bytes:

@@ -210,8 +210,8 @@ def read_text_table(table: OpenTable, wanted: Mapping[int, int]) -> TextTable:
     positions: dict[int, list[int]] = defaultdict(list)
     before = 0
     for number, partition in enumerate(table.partitions):
-        name, transcoded = table.files[number], "encoding" in table.options[number]
-        file = TextFile(table.connection, name, partition, wanted, room, transcoded)
+        name, options = table.files[number], table.options[number]
+        file = TextFile(table.connection, name, partition, wanted, room, options)
         layout = _find_layout(table, number, file)
         layouts.append(layout)
         files.append(file)
@@ -239,11 +239,11 @@ def _find_layout(table: OpenTable, number: int, file: TextFile) -> Layout:
         if file.transcoded or not is_encoding_error(error):
             raise
         table.transcode(number)
-        file.name, file.transcoded = table.files[number], True
+        file.name = table.files[number]
         layout = _layout(file, table.format)
     return replace(
         layout,
-        options={**layout.options, **table.options[number]},
+        options={**layout.options, **file.options},
         partition=file.partition,
         called=table.called[number],
     )
