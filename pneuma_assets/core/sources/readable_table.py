@@ -14,9 +14,6 @@ from pneuma_assets.core.sources.sampling import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import NOT_A_NUMBER, Column, RowMark, Table, TableRef
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector, collect_rows
 
-_FEW_CELLS = 500_000
-"""Of a wide table whose rows are read as sampled ones are, as all columns of one may not fit."""
-
 
 class ReadableTable(ABC):
     """An open table; its methods do what `sources.base.Source` promises of them.
@@ -82,7 +79,7 @@ class ReadableTable(ABC):
     def evidence(self, seed: int) -> CollectedTerms:
         """Read all rows once and return what is kept of them."""
         collector, width = TermCollector(seed, self.missing), len(self.columns)
-        if width > relation.WIDE and width * self.row_count <= _FEW_CELLS:
+        if width > relation.WIDE and width * self.row_count <= relation.TERM_CELLS:
             rows = (row.cells for row in self.rows_at(range(self.row_count)))
             return collect_rows(rows, width, seed, self.missing)
         with self.reading() as parts:

@@ -14,7 +14,6 @@ import pytest
 from pyarrow import feather, orc
 
 from pneuma_assets.core.config.small_sections import LimitsConfig
-from pneuma_assets.core.sources import readable_table
 from pneuma_assets.core.sources.bounds import MAX_COLUMNS
 from pneuma_assets.core.sources.duckdb import relation
 from pneuma_assets.core.sources.files import delimited, json_lines, text_layout, text_table
@@ -66,13 +65,12 @@ def write(path: Path, width: int, rows: int) -> FolderSourceConfig | DuckDBSourc
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_table_is_read_alike_in_one_part_and_in_several(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(text_table, "SMALL_BYTES", 0)  # or text is kept in memory
-    monkeypatch.setattr(delimited, "MOST_COUNTS", 2)
     config = write(tmp_path / f"a.{kind}", 7, 3_000)
     found = []
-    for most, few in ((7, 0), (3, 0), (3, 500_000)):
+    for most, few in ((7, 1), (3, 7 * 2_999), (3, 7 * 3_000)):
         for module in (relation, text_layout, json_lines, delimited):
             monkeypatch.setattr(module, "WIDE", most)
-        monkeypatch.setattr(readable_table, "_FEW_CELLS", few)
+        monkeypatch.setattr(relation, "TERM_CELLS", few)
         with closing(config.open({})) as source:
             (ref,) = source.list_tables().tables
             table = source.profile(ref)

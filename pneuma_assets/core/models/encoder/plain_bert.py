@@ -134,8 +134,8 @@ class PlainBert:
             + self._weights["embeddings.position_embeddings.weight"][positions]
             + self._weights["embeddings.token_type_embeddings.weight"][0]
         )
-        norm = (self._weights[f"embeddings.LayerNorm.{part}"] for part in ("weight", "bias"))
-        x = _NumPy.layer_norm(x, x.shape[1:], *norm, self._epsilon)
+        weight, bias = (self._weights[f"embeddings.LayerNorm.{one}"] for one in ("weight", "bias"))
+        x = _NumPy.layer_norm(x, x.shape[1:], weight, bias, self._epsilon)
         if half:
             x = self._layers_by_torch(x, spans)
         else:

@@ -56,7 +56,7 @@ class Survey:
 WIDE = 1_000
 """Columns beyond which no plan of several steps fits: each keeps 2,048 cells of every column."""
 
-MOST_COUNTS = 250
+_MOST_COUNTS = 250
 """In one statement, which DuckDB plans in a second; that time goes by their square."""
 
 
@@ -97,9 +97,9 @@ def survey(
             wide table are taken to be gone.
         aggregates: Counts in SQL over `c0`, `c1`, and so on.
     """
-    if len(aggregates) > MOST_COUNTS:
-        first = survey(connection, relation, width, wanted, aggregates[:MOST_COUNTS])
-        others = survey(connection, relation, width, {}, aggregates[MOST_COUNTS:])
+    if len(aggregates) > _MOST_COUNTS:
+        first = survey(connection, relation, width, wanted, aggregates[:_MOST_COUNTS])
+        others = survey(connection, relation, width, {}, aggregates[_MOST_COUNTS:])
         return Survey(first.row_count, [*first.counts, *others.counts], first.positions)
     counts = ", ".join([f"{COUNT}(*)", *aggregates])
     if not wanted or width > WIDE:
@@ -144,14 +144,9 @@ def sampled(
     width: int,
     before: int = 0,
 ) -> list[SampledRow]:
-    """Return a few rows by their places, those of wide tables by some of the columns at a time.
+    """Return the rows of `source`, few ones, in the order of their positions plus `before`.
 
-    Args:
-        connection: Where to ask.
-        position: The expression of a row's place.
-        source: What has the columns `c0`, `c1`, and so on, with what chooses the rows.
-        width: How many columns.
-        before: How many rows stand before its first.
+    It has the columns `c0`, `c1`, and so on; those of a wide table are read a part at a time.
     """
     found: dict[int, tuple[int, Row]] = {}
     for columns in chunks(range(width), WIDE):
@@ -203,7 +198,7 @@ def batches(
 
 
 _TERM_ROWS = 65_536
-_TERM_CELLS = 500_000
+TERM_CELLS = 500_000
 """At 200 characters of up to four bytes these take 400 MB, in the worst of tables."""
 
 
@@ -211,7 +206,7 @@ def feed(
     collector: TermCollector, connection: duckdb.DuckDBPyConnection, relation: Relation, width: int
 ) -> None:
     """Collect all rows, cells as text that DuckDB cuts: none of a gigabyte becomes Arrow's."""
-    rows = max(1, min(_TERM_ROWS, _TERM_CELLS // max(1, width)))
+    rows = max(1, min(_TERM_ROWS, TERM_CELLS // max(1, width)))
     texts = _cells(range(width), TERM_CHARACTERS)
     if width > WIDE:  # the collector cuts them, too
         texts = ", ".join(f"CAST(c{i} AS VARCHAR)" for i in range(width))

@@ -16,12 +16,7 @@ import duckdb
 
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.sources.bounds import check_width
-from pneuma_assets.core.sources.duckdb.relation import (
-    MOST_COUNTS,
-    WIDE,
-    Relation,
-    readable_columns,
-)
+from pneuma_assets.core.sources.duckdb.relation import WIDE, Relation, readable_columns
 from pneuma_assets.core.sources.files.text_layout import (
     DELIMITERS,
     LINE_BYTES,
@@ -62,7 +57,7 @@ def _decimal_columns(file: TextFile, sql: str, kinds: Sequence[str], delimiter: 
     for rows in (f" LIMIT {_FIRST_ROWS}", ""):
         cells = f"SELECT * FROM {Relation(sql).aliased(len(kinds))}{rows}"
         looked_at, found = found, []
-        for some in chunks(looked_at, MOST_COUNTS):
+        for some in chunks(looked_at, WIDE):
             checks = (
                 f"bool_and(CASE WHEN c{at} NOT IN ({_NULLS}) "
                 f"THEN regexp_full_match(c{at}, {literal(_NUMBER)}) END), "
@@ -123,9 +118,8 @@ _BUFFERS: Options = {
 }
 _OWN = {*_BUFFERS, "columns", "auto_detect", "parallel"}
 _STRICT: Options = {}
-_ONE_THREAD: Options = {"parallel": "false"}
 # Only the serial reader pads short rows where quoted cells hold line breaks.
-_PADDED: Options = {"null_padding": "true", **_ONE_THREAD}
+_PADDED: Options = {"null_padding": "true", "parallel": "false"}
 _LOOSE: Options = {**_PADDED, "strict_mode": "false"}
 _LOSSY: Options = {**_LOOSE, "ignore_errors": "true"}
 
@@ -300,7 +294,7 @@ def _read_as(
         **_BUFFERS,
         **dialect.signs,
         **options,
-        **(_ONE_THREAD if len(columns) > WIDE else {}),
+        **({"parallel": "false"} if len(columns) > WIDE else {}),  # each thread keeps as much
         "auto_detect": "false",
         "header": str(dialect.has_header).lower(),
         "columns": f"{{{names}}}",
