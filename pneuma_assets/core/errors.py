@@ -50,6 +50,10 @@ class AccessRefusedError(TableReadError):
     """A table may not be read (any more); what was indexed of it is taken back."""
 
 
+class TableTooSlowError(TableReadError):
+    """Reading a table took longer than it may; it rests, also when it changes."""
+
+
 class TableChangedError(TableReadError):
     """A table has not the columns any more that it was indexed with; index it again."""
 

@@ -6,9 +6,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
-from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
+from pneuma_assets.core.errors import (
+    AccessRefusedError,
+    PneumaError,
+    SourceError,
+    TableReadError,
+    TableTooSlowError,
+)
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.problems import SLOW
 from pneuma_assets.core.store.queue import WorkItem
 from pneuma_assets.core.tables import Document, DocumentKind, Problem
 
@@ -62,6 +69,7 @@ def isolate_failures(store: Store, run_id: str, item: WorkItem, stage: str) -> I
         yield
     except (TableReadError, SourceError) as error:  # its part of the source may have gone
         logger.warning("%s: %s", table_id, error)
+        stage = SLOW if isinstance(error, TableTooSlowError) else stage
         failed = store.queue.fail(Problem(table_id, stage, str(error)), run_id)
         if failed and isinstance(error, AccessRefusedError):
             store.removals.retract(table_id)

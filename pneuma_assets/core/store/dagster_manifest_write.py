@@ -33,6 +33,7 @@ RECIPE = "9"
 _IN_WORDS = {
     "listing": "could not be listed",
     "profile": "could not be read",
+    "time": "it took too long to read",
     "sample": "its rows could not be sampled",
     "narrations": "its columns could not be described",
     "documents": "its texts could not be made",

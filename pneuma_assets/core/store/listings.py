@@ -13,7 +13,7 @@ from sqlalchemy import Connection, and_, case, delete, func, select, update
 
 from pneuma_assets.core.changes.renames import Named, renamed
 from pneuma_assets.core.store.database import StorePart, get_json, put_json
-from pneuma_assets.core.store.problems import shortened
+from pneuma_assets.core.store.problems import SLOW, shortened
 from pneuma_assets.core.store.removals import (
     CAREFUL,
     RemovalRule,
@@ -45,6 +45,9 @@ _SOURCES = "sources"
 _TIMES = "listing times"
 _TOO_LONG = "name"
 """The stage of a problem that nothing but a shorter name solves."""
+
+_SLOW = tables.c.table_id.in_(select(problems.c.subject).where(problems.c.stage == SLOW))
+"""Of a table that is as slow, likely, whatever its rows are by now."""
 
 _COMPARED = ("table_id", "state", "version", "location", "held_since", "format", *TOLD_COLUMNS)
 
@@ -149,8 +152,10 @@ class Listings(StorePart):
             update_each(
                 connection,
                 {ref.table_id: listed_columns(ref) for ref in found.changed},
-                **{"state": "pending", "attempts": 0, "deaths": 0, "claimed_version": None},
-                **{"retry_at": None, "changed_at": now, "renamed_to": None},
+                **{"state": "pending", "deaths": 0, "claimed_version": None},
+                **{"changed_at": now, "renamed_to": None},
+                attempts=case((_SLOW, tables.c.attempts), else_=0),
+                retry_at=case((_SLOW, tables.c.retry_at)),
                 waits_since=case((PENDING, func.coalesce(tables.c.waits_since, now)), else_=now),
             )
             update_each(connection, {ref.table_id: _told(ref) for ref in found.retold})

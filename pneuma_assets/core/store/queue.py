@@ -474,7 +474,7 @@ def _item_of(row: Row[Any]) -> WorkItem:
 
 
 def _at_rest(now: ColumnElement[float], quiet_s: float | None) -> ColumnElement[bool]:
-    """Match tables that are not being written as far as anybody can tell.
+    """Match tables that are not being written as far as anybody can tell, nor rest as slow ones.
 
     When a file was written is told by another clock, which may be ahead of this one; when the
     change was seen, by this one. The earlier of both counts.
@@ -482,12 +482,13 @@ def _at_rest(now: ColumnElement[float], quiet_s: float | None) -> ColumnElement[
     if quiet_s is None:
         return true()
     quiet, longest = now - quiet_s, now - LONGEST * quiet_s
-    return or_(
+    written = or_(
         tables.c.changed_at.is_(None),
         tables.c.changed_at <= quiet,
         and_(tables.c.updated_at.is_not(None), tables.c.updated_at <= quiet),
         and_(tables.c.waits_since.is_not(None), tables.c.waits_since <= longest),
     )
+    return and_(written, func.coalesce(tables.c.retry_at, now) <= now)
 
 
 def _rest(times: ColumnElement[int]) -> ColumnElement[float]:

@@ -3,6 +3,7 @@
 import pytest
 
 from pneuma_assets.core.store import queue
+from pneuma_assets.core.store.problems import SLOW
 from pneuma_assets.core.tables import Problem, TableRef
 from tests.conformance.store import lake
 from tests.conformance.store.lake import finish
@@ -14,9 +15,9 @@ def ref(name: str, version: str = "1", written: float | None = None) -> TableRef
     return lake.ref(name, version, updated_at=written)
 
 
-def ready(store) -> list[str]:
+def ready(store, quiet_s: float = QUIET_S) -> list[str]:
     """What a sensor's run would take."""
-    store.queue.claim("sensor's", 100, 3, ["lake"], QUIET_S)
+    store.queue.claim("sensor's", 100, 3, ["lake"], quiet_s)
     taken = list(lake.held(store, "sensor's"))
     store.queue.release_claims("nobody")
     return taken
@@ -80,3 +81,42 @@ def test_a_failed_table_rests_longer_each_time_and_not_when_it_changes(store, mo
     store.queue.fail(Problem("lake/a", "profile", "torn"))
     assert store.queue.counts(9, ["lake"], QUIET_S).failed == 1
     assert ready(store) == ["lake/a"]
+
+
+def test_a_slow_table_rests_longer_each_time_also_when_it_changes(store):
+    rests = []
+    for attempt in range(1, 5):
+        store.listings.sync("lake", [ref("a", str(attempt))])
+        if attempt > 1:
+            assert ready(store, 0.0) == [], "a sensor lets it rest"
+        assert store.queue.claim(f"run {attempt}", 10, 3, ["lake"]) == 1, "a person does not wait"
+        store.queue.fail(Problem("lake/a", SLOW, "it took too long"))
+        rests.append(store.tables.record("lake/a").retry_at - store.now())
+    assert rests == pytest.approx([*queue.RETRY_AFTER_S, queue.RETRY_DAILY_S], abs=30)
+
+
+def test_a_slow_table_is_tried_when_it_has_rested_and_then_is_as_any_other(store, monkeypatch):
+    monkeypatch.setattr(queue, "RETRY_AFTER_S", (-1.0,))
+    store.listings.sync("lake", [ref("a")])
+    store.queue.claim("run", 10, 3, ["lake"])
+    store.queue.fail(Problem("lake/a", SLOW, "it took too long"))
+    store.listings.sync("lake", [ref("a", "2")])
+    assert ready(store, 0.0) == ["lake/a"]
+    store.queue.claim("run", 10, 3, ["lake"])
+    finish(store, "a")
+    record = store.tables.record("lake/a")
+    assert (record.attempts, record.retry_at, store.problems.all()) == (0, None, [])
+    monkeypatch.setattr(queue, "RETRY_AFTER_S", (1800.0,))
+    store.listings.sync("lake", [ref("a", "3")])
+    store.queue.claim("run", 10, 3, ["lake"])
+    store.queue.fail(Problem("lake/a", "profile", "torn"))
+    store.listings.sync("lake", [ref("a", "4")])
+    assert ready(store, 0.0) == ["lake/a"]
+
+
+def test_a_report_that_a_slow_table_changed_ends_its_rest(store):
+    store.listings.sync("lake", [ref("a")])
+    store.queue.claim("run", 10, 3, ["lake"])
+    store.queue.fail(Problem("lake/a", SLOW, "it took too long"))
+    store.queue.mark_pending(["lake/a"])
+    assert ready(store, 0.0) == ["lake/a"]

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pneuma_assets.core.config.small_sections import IndexingConfig, SamplingConfig
+from pneuma_assets.core.errors import TableTooSlowError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.pipeline import sample, write
 from pneuma_assets.core.pipeline.embed import embed_tables
@@ -197,6 +198,18 @@ def test_rows_that_cannot_all_be_read_are_a_problem_and_the_table_is_found(lake)
     assert lake.read("third").without_values == 0
     lake.finish("third")
     assert lake.store.problems.all() == []
+
+
+def test_rows_that_take_too_long_leave_a_table_its_sample(lake, monkeypatch):
+    """But no view, a sample of which takes as long: `tests/integration/test_slow_views.py`."""
+    (lake.folder / "staff.csv").write_text(staff(9))
+
+    def slow(*_):
+        raise TableTooSlowError("it took longer than it may")
+
+    monkeypatch.setattr(FileSource, "evidence", slow)
+    assert lake.read("first").without_values == 1
+    assert len(lake.finish("first")["lake/staff"].rows) == 5
 
 
 def test_a_table_that_changed_while_it_was_read_is_its_own_problem(lake, monkeypatch):

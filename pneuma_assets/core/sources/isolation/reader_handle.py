@@ -37,6 +37,7 @@ from pneuma_assets.core.errors import (
     SqlFailedError,
     SqlStoppedError,
     TableReadError,
+    TableTooSlowError,
 )
 from pneuma_assets.core.sources.base import Contexts, Listing, SampledRow, StatementRows
 from pneuma_assets.core.sources.privacy.rules import Rules
@@ -69,7 +70,7 @@ _LINE_CHARACTERS = 300
 _KEPT = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """What every process sees of the environment: nothing that could be a secret."""
 
-_ERRORS = (SourceError, AccessRefusedError, SqlFailedError, SqlStoppedError)
+_ERRORS = (SourceError, AccessRefusedError, TableTooSlowError, SqlFailedError, SqlStoppedError)
 _RETURNED = {
     (kind.__module__, kind.__qualname__): kind
     for kind in (

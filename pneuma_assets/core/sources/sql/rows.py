@@ -28,7 +28,6 @@ from sqlalchemy import (
     select,
     table,
 )
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.elements import quoted_name
 
 from pneuma_assets.core.sources.base import SampledRow
@@ -123,20 +122,11 @@ def count(connection: Connection, dialect: Dialect, table: CatalogTable) -> Coun
     """Count rows where that is cheap, else return what the engine reckons with.
 
     Raises:
-        DBAPIError: The table cannot be read, or neither is possible.
+        DBAPIError: The table cannot be read, or takes too long.
     """
     if table.rows is not None and (table.size or 0) > dialect.bounds.size:
         return Counted(min(table.rows, _MOST_ROWS), ESTIMATED)
-    try:
-        found = connection.execute(count_up_to(table, COUNTED_ROWS + 1)).scalar_one()
-    except DBAPIError as error:
-        if not dialect.timed_out(error):
-            raise
-        connection.rollback()
-        estimate = dialect.estimate(connection, table)
-        if estimate is None:
-            raise
-        return Counted(min(estimate, _MOST_ROWS), ESTIMATED)
+    found = connection.execute(count_up_to(table, COUNTED_ROWS + 1)).scalar_one()
     if found <= COUNTED_ROWS:
         return Counted(found)
     estimate = dialect.estimate(connection, table)

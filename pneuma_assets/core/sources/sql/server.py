@@ -16,6 +16,7 @@ from pneuma_assets.core.errors import (
     SqlFailedError,
     SqlStoppedError,
     TableReadError,
+    TableTooSlowError,
 )
 from pneuma_assets.core.extras import needs_extra
 from pneuma_assets.core.sources.sql.dialect import Dialect
@@ -111,6 +112,7 @@ class Server:
         cause = self._clean(self.dialect.reason(error))
         if self.dialect.timed_out(error):
             happened, remedy = "it took longer than it may", _TOO_SLOW
+            kind = TableTooSlowError if kind is TableReadError else kind
         elif self.dialect.refused(error):
             happened, remedy = "its user may not read it", _GRANT
             kind = AccessRefusedError if kind is TableReadError else kind
