@@ -94,12 +94,11 @@ def _shapes(names: Sequence[str], tables: Tables) -> str:
     shown = []
     for name in names:
         try:
-            columns = tables.columns(name)
+            columns = [*map(without_values, tables.columns(name))]
         except PneumaError as error:
             shown.append(f"{name}, which cannot be read: {error}")
             continue
-        shown_types = map(without_values, columns[:_SHOWN_COLUMNS])
-        cells = ", ".join(f"{one.name} {one.type}" for one in shown_types)
+        cells = ", ".join(f"{one.name} {one.type}" for one in columns[:_SHOWN_COLUMNS])
         more = ", …" if len(columns) > _SHOWN_COLUMNS else ""
         shown.append(f"{name} ({cells}{more})")
     return "; ".join(shown)

@@ -11,11 +11,6 @@ from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.bounds import limits
 from pneuma_assets.core.sqlite_codes import read_options_of
 
-_TOO_LARGE = (
-    "with the rows in its log it has to be copied, which takes too much room; close it in the "
-    "program that writes it, or raise limits.temporary_gigabytes in the deployment file"
-)
-
 
 def read_only(file: Path, content: Path, scratch: Path) -> tuple[Path, str]:
     """Return what to open in the place of a file, and the options of its URI.
@@ -36,7 +31,10 @@ def read_only(file: Path, content: Path, scratch: Path) -> tuple[Path, str]:
         return file, options
     copy, log = scratch / "copy.sqlite", file.with_name(f"{file.name}-wal")
     if content.stat().st_size + log.stat().st_size > limits().temporary_gigabytes * 10**9:
-        raise TableReadError(_TOO_LARGE)
+        raise TableReadError(
+            "to copy it with its log takes too much room; close it in the program that writes it, "
+            "or raise limits.temporary_gigabytes in the deployment file"
+        )
     shutil.copyfile(content, copy)
     shutil.copyfile(log, f"{copy}-wal", follow_symlinks=False)  # SQLite takes no link for a log
     return copy, "mode=ro"

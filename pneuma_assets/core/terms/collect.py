@@ -228,11 +228,8 @@ def with_listed(gathered: TableTerms, table: Table) -> TableTerms:
 
 def table_terms(table: Table, gathered: TableTerms) -> TableTerms:
     """Return the terms to index: what was collected, and names."""
-    return replace(
-        gathered,
-        names=names_of(table.table_id),
-        columns=tuple(column.name for column in table.columns),
-    )
+    columns = tuple(column.name for column in table.columns)
+    return replace(gathered, names=names_of(table.table_id), columns=columns)
 
 
 def names_of(table_id: str) -> tuple[str, ...]:

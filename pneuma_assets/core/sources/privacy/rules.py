@@ -57,9 +57,10 @@ class Rules:
         return any(pattern.matches(_folded(name), tables) for pattern in self._columns)
 
     def _hides(self, column: Column, tables: Sequence[str], others: frozenset[str]) -> bool:
-        if self._columns and _is_cut(column.type):
+        nested = _NESTED.search(LISTED_VALUES.sub(r"\1", column.type)) is not None
+        if self._columns and nested and column.type.endswith(_CUT):  # not all fields are known
             return True
-        names = _names_of_column(column.name, column.type, others)
+        names = _names_of_column(column.name, column.type if nested else "", others)
         if any(pattern.matches(name, tables) for pattern in self._columns for name in names):
             return True
         tags = [_folded(at or bracketed) for at, bracketed in _TAG.findall(column.comment)]
@@ -116,23 +117,14 @@ def _names_of_column(name: str, kind: str, others: frozenset[str]) -> list[str]:
     """Return what a column may be called: its name, and those of the fields inside it.
 
     A second column of one name is read as `name_1`, and is meant by what means the first: `others`
-    are the folded names of all columns of its table.
+    are the folded names of all columns of its table. `kind` is its type where it has fields.
     """
     own = _folded(name)
     numbered = _NUMBERED.fullmatch(own)
     names = [own, *([numbered[1]] if numbered and numbered[1] in others else [])]
-    if _is_nested(kind):
+    if kind:
         fields = [_folded(next(filter(None, found), "")) for found in _WORD.findall(kind)]
         names += fields
         names += [f"{own}.{field}" for field in fields]
         names += [f"{outer}.{inner}" for outer, inner in pairwise(fields)]
     return names
-
-
-def _is_cut(kind: str) -> bool:
-    """Tell whether fields inside a column are not known, because its type is too long."""
-    return kind.endswith(_CUT) and _is_nested(kind)
-
-
-def _is_nested(kind: str) -> bool:
-    return _NESTED.search(LISTED_VALUES.sub(r"\1", kind)) is not None
