@@ -42,8 +42,9 @@ def answer_page(page: ThePage, q: Question = "") -> HTMLResponse:
         return _shown(page, q, "No answer", problem=problem_of(error))
     charts = [chart_of(one.columns, one.rows) for one in answer.answers]
     shown = {"answer": answer, "charts": charts}
-    if answer.nearest:
-        shown |= sampled(page, answer.nearest[0])
+    named = {one.table for one in answer.named}
+    if not answer.answers and answer.nearest and answer.nearest[0] not in named:
+        shown |= {"nearest": answer.nearest[0], **sampled(page, answer.nearest[0])}
     response = _shown(page, q, HEADINGS[answer.outcome], **shown)
     if answer.outcome is Outcome.REFUSED:
         page.note_later(response, q, "refused")
@@ -82,6 +83,7 @@ def _shown(page: Page, question: str, heading: str, **more: Any) -> HTMLResponse
         "problem": None,
         "missing": (),
         "sample": None,
+        "nearest": None,
     }
     form = Search(q=question, tab="answer")
     asked = {"question": question.strip(), "heading": heading, "form": form, "tabs": TABS}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pneuma_assets.web.pages import answers
 from pneuma_assets.web.policy import Policy
 from tests.support.served_home import SECRET, client_of
 
@@ -79,3 +80,15 @@ def test_what_needs_no_proof_may_be_shown_elsewhere(client):
     for path in ("/healthz", "/static/icon.svg", "/login"):
         found = client.get(path, headers=IMAGE, follow_redirects=False)
         assert found.status_code in (200, 303)
+
+
+def test_an_answer_reads_the_rows_of_the_nearest_table_where_it_shows_them(client, monkeypatch):
+    read = []
+    real = answers.sampled
+    monkeypatch.setattr(answers, "sampled", lambda *given: read.append(given[1]) or real(*given))
+    assert "Nearest table:" in client.get("/answer?q=rivers").text
+    assert len(read) == 1
+    shown = client.get("/answer?q=volga").text
+    assert "Rows of" in shown
+    assert "Nearest tables:" in shown
+    assert len(read) == shown.count("Nearest table:") + 1 == 1
