@@ -30,7 +30,9 @@ def asked(loaded, instance, **options) -> int:
     return len(model.prompts)
 
 
-def test_a_lake_is_indexed_answers_and_has_pages_and_nothing_is_asked_twice(loaded, instance):
+def test_a_lake_is_indexed_answers_and_has_pages_and_nothing_is_asked_twice(
+    loaded, instance, tmp_path, lake
+):
     model = FakeLanguageModel()
     result = run_job(loaded, instance, model, isolated=True)
     assert len(model.prompts) == 18
@@ -47,13 +49,20 @@ def test_a_lake_is_indexed_answers_and_has_pages_and_nothing_is_asked_twice(load
         assert best.table_id == "lake/t4"
         assert "island 4" in best.text
         assert workspace.status().counts() == {"indexed": 6}
-    event = instance.get_latest_materialization_event(asset_key("pneuma", "lake/deep/t0"))
-    metadata = event.asset_materialization.metadata
-    columns = metadata["dagster/column_schema"].value.columns
+    metadata, columns = shown(instance)
     assert [column.name for column in columns] == ["id", "label_0", "amount_0"]
-    assert all(column.description for column in columns)
+    assert not any(column.description for column in columns), "a model may quote what it was shown"
     assert metadata["dagster/row_count"].value == 20
     assert asked(loaded, instance) == 0
+    assert asked(deployment(tmp_path, lake, dagster={"show_rows": True}), instance) == 0
+    assert all(column.description for column in shown(instance)[1])
+
+
+def shown(instance):
+    """What the page of a table shows, and its columns."""
+    event = instance.get_latest_materialization_event(asset_key("pneuma", "lake/deep/t0"))
+    metadata = event.asset_materialization.metadata
+    return metadata, metadata["dagster/column_schema"].value.columns
 
 
 @pytest.mark.slow

@@ -254,7 +254,5 @@ class DagsterConfig(Section):
     time_zone: TimeZone = "UTC"
     watch_seconds: int = Field(60, ge=10, description="How often the sensor lists the sources.")
     listed_within_hours: float = Field(26.0, gt=0, description="Else a source's check fails.")
-    show_rows: bool = Field(
-        False, description="Whether cells are shown in the UI, which keeps them."
-    )
+    show_rows: bool = Field(False, description="Whether cells are shown in the UI.")
     reload: ReloadConfig = ReloadConfig()

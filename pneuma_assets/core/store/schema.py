@@ -300,9 +300,8 @@ conversation_cells = _table(
     rowid=True,
 )
 """Rows that an event showed, forgotten where rules of privacy hide more, or their table changes."""
-conversation_tables = _table("conversation_tables", *(_key("conversation_id"), _key("table_id")))
+conversation_tables = _table("conversation_tables", *(_key("table_id"), _key("conversation_id")))
 """Of which tables rows may be shown."""
-Index("conversation_tables_by_table", conversation_tables.c.table_id)
 conversation_files = _table(
     "conversation_files", *(_key("conversation_id"), _key("name"), _data("data")), rowid=True
 )
