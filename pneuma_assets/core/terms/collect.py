@@ -145,7 +145,7 @@ class TermCollector:
         """Take what decides which rows are drawn, and which cells are counted as NULL."""
         self._hidden = _IN_FORCE.get() or HiddenColumns()
         self._hidden.asked = True
-        self._seed, self._missing = seed, missing
+        self._seed, self._none = seed, pa.array([None, *missing], pa.string())
         self._sample = RowSample(ROWS_KEPT, seed)
         self._columns: list[DistinctCells] = []
         self._rows = RowSampler()
@@ -160,7 +160,7 @@ class TermCollector:
             width = max(1, len(columns))
             most = max(_SEEN_AT_LEAST, min(_COLUMN_SEEN, _TABLE_SEEN // width))
             hashed = max(most, min(_COLUMN_HASHES, _TABLE_HASHES // width))
-            self._columns = [DistinctCells(most, hashed, self._missing) for _ in columns]
+            self._columns = [DistinctCells(most, hashed, self._none) for _ in columns]
             drawn = min(_PROFILE_ROWS, _PROFILE_CELLS // width)
             self._sample = RowSample(max(ROWS_KEPT, drawn), self._seed)
         hashes = [seen.add(column) for seen, column in zip(self._columns, columns, strict=True)]

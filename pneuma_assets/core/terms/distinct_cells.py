@@ -5,7 +5,7 @@ version; that two texts may share a hash once in 2**64 does no harm.
 """
 
 import re
-from collections.abc import Collection, Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -155,11 +155,14 @@ class DistinctCells:
         lowest: Counts the different cells.
     """
 
-    def __init__(self, most: int, hashed: int, missing: Collection[str]) -> None:
-        """Take the number of cells to keep and of hashes to count others by; and which are none."""
+    def __init__(self, most: int, hashed: int, none: pa.StringArray) -> None:
+        """Take the number of cells to keep and of hashes to count others by; and which are none.
+
+        `none` holds null and the cells that are counted as it.
+        """
         self.nulls = 0
         self.missing: set[str] = set()
-        self._none = missing, np.append(hashes_of(pa.array(missing, pa.string())), _NOTHING)
+        self._none = none
         self.extremes: Extremes | None = None
         self._most = most
         self.lowest = LowestHashes(hashed)
@@ -171,18 +174,18 @@ class DistinctCells:
     def add(self, column: pa.StringArray) -> Hashes:
         """Take the cells of some rows; returns the hash of each, also where there is no value."""
         hashes = self._add_all(column) if self._limit == _ALL else self._add_some(column)
-        none = np.isin(hashes, self._none[1])
-        if none.any():
-            self.nulls += int(none.sum())
-            self.missing.update(column.filter(pa.array(none)).drop_null().unique().to_pylist())
+        none = pc.is_in(column, self._none)
+        if none.true_count:
+            self.nulls += none.true_count
+            self.missing.update(column.filter(none).drop_null().unique().to_pylist())
         if self.extremes is not None:
-            self.lowest.add(hashes[~none])
+            valued = pc.invert(none)
+            self.extremes.add(column.filter(valued))
+            self.lowest.add(hashes[valued.to_numpy(zero_copy_only=False)])
         return hashes
 
     def _add_some(self, column: pa.StringArray) -> Hashes:
         """Do so where cells of high hashes are left out."""
-        if self.extremes is not None:
-            self.extremes.add(column)
         hashes = hashes_of(column)
         low = hashes <= self._limit
         if column.null_count:
@@ -202,11 +205,10 @@ class DistinctCells:
         places = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
         hashes = hashes_of(values)
         if self.extremes is None and len(self._found) + len(values) > self._most:
-            self.extremes = Extremes(self._none[0])  # from here on some cells may be left out
-            self.extremes.add(pa.array(self._found, pa.string()))
-            self.lowest.add(np.setdiff1d(self.hashes(), self._none[1]))
-        if self.extremes is not None:
-            self.extremes.add(values)
+            self.extremes = Extremes()  # from here on some cells may be left out
+            valued = {one: at for one, (at, _) in self._found.items() if one not in self.missing}
+            self.extremes.add(pa.array(valued, pa.string()))
+            self.lowest.add(np.array([*valued.values()], np.uint64))
         self._count(values, hashes, np.bincount(places, minlength=len(values))[: len(values)])
         found: Hashes = np.append(hashes, _NOTHING)[places]
         return found

@@ -1,7 +1,7 @@
 """The least and the greatest of a column's cells, as numbers where all of them are numbers."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
@@ -44,21 +44,16 @@ class Extremes:
             all cells spell one.
     """
 
-    def __init__(self, missing: Collection[str]) -> None:
-        """Take which cells make no difference."""
-        self._missing = missing
+    def __init__(self) -> None:
+        """Start without a cell."""
         self.texts: tuple[str, str] | None = None
         self.numbers: tuple[tuple[float, str], tuple[float, str]] | None = None
         self._text = False
 
     def add(self, cells: pa.StringArray) -> None:
-        """Take some cells; those without a value make no difference."""
-        cells = cells.drop_null() if cells.null_count else cells
-        low, high = _ends(cells)
-        if low in self._missing or high in self._missing:
-            missing = pa.array(self._missing, pa.string())
-            cells = cells.filter(pc.invert(pc.is_in(cells, missing)))
-            low, high = _ends(cells)
+        """Take some cells; none is null."""
+        low, high = pc.min_max(cells).values()
+        low, high = low.as_py(), high.as_py()
         if low is None or high is None:
             return
         if self.texts is not None:
@@ -81,8 +76,3 @@ class Extremes:
             least = min(self.numbers[0], least, key=itemgetter(0))
             greatest = max(self.numbers[1], greatest, key=itemgetter(0))
         self.numbers = least, greatest
-
-
-def _ends(cells: pa.StringArray) -> tuple[str | None, str | None]:
-    found = pc.min_max(cells)
-    return found["min"].as_py(), found["max"].as_py()
