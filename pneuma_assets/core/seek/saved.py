@@ -40,7 +40,8 @@ class SavedTables(BaseModel):
         name: As the file is called.
         title: The conversation's.
         author: Whose conversation it was.
-        schedule: When the tables are made anew, as cron has it; None: when somebody asks.
+        schedule: When the tables are made anew, as cron has it; None: when somebody asks. One that
+            is wrong in a file that people edited costs the schedule, not the tables.
         follow: Whether they are made anew as soon as a table that they are made of has changed.
         accepted: Findings that were known when it was saved (`named`); others make checks fail.
         state: What is made, and how.
@@ -51,10 +52,16 @@ class SavedTables(BaseModel):
     name: SavedName
     title: Annotated[str, StringConstraints(max_length=200)] = ""
     author: Annotated[str, StringConstraints(max_length=200)] = ""
-    schedule: Cron | None = None
+    schedule: Annotated[str, StringConstraints(max_length=200)] | None = None
     follow: bool = False
     accepted: tuple[str, ...] = Field((), max_length=1_000)
     state: State
+
+
+class TablesToSave(SavedTables):
+    """The same, of a conversation that is saved now."""
+
+    schedule: Cron | None = None
 
 
 def named(finding: Finding) -> str:
@@ -96,10 +103,10 @@ def read(file: Path) -> SavedTables:
     return saved
 
 
-def checked(given: object, where: str) -> SavedTables:
+def checked(given: object, where: str, kind: type[SavedTables] = SavedTables) -> SavedTables:
     """Return what a file says, or is to say; raises `ConfigError` where it cannot be."""
     try:
-        saved = SavedTables.model_validate(given)
+        saved = kind.model_validate(given)
         check_state(saved.state)
     except ValidationError as error:
         raise ConfigError(f"{where}: {readable(error.errors()[:1], of=SavedTables)[0]}") from None

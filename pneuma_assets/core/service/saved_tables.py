@@ -17,6 +17,7 @@ from pneuma_assets.core.seek.materialize import materialize, run_queries
 from pneuma_assets.core.seek.results import Made, QueryResult, Relations, Severity
 from pneuma_assets.core.seek.saved import (
     SavedTables,
+    TablesToSave,
     checked,
     folder_of,
     moved,
@@ -88,7 +89,7 @@ def save(
         "accepted": sorted({named(one) for one in found if one.severity is not Severity.NOTE}),
         "state": now.state,
     }
-    saved, folder = checked(given, "the saved tables"), folder_of(loaded)
+    saved, folder = checked(given, "the saved tables", TablesToSave), folder_of(loaded)
     if replace and (file := folder / f"{saved.name}.yaml").is_file():
         before = read(file)
         kept = {
