@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.errors import PneumaError, StateError
 from pneuma_assets.core.service.access_keys import find_key
 from pneuma_assets.core.service.state import StateReader
 from pneuma_assets.core.store.keys import AccessKey
@@ -69,7 +69,10 @@ class KeyRing:
             return self._keys
 
     def _read(self) -> list[AccessKey]:
-        return self._state.read(lambda store: store.keys.all(), [])
+        keys = self._state.read(lambda store: store.keys.all(), None)
+        if keys is None:
+            raise StateError("The state is gone, so nobody knows which keys count.")
+        return keys
 
     def _noted(self, key: AccessKey | None) -> AccessKey | None:
         """Have the use noted, seldom, by a thread that may wait for others that write."""

@@ -46,20 +46,25 @@ def has_keys(loaded: LoadedDeployment, environ: Mapping[str, str]) -> bool:
         ConfigError: A variable that holds a secret of the state is not set.
         StateError: Nobody knows: the state cannot be read, or is absent where not all is new.
     """
-    if has_state(loaded, environ):
-        with open_store(loaded, environ) as store:
-            return bool(store.keys.all())
     from pneuma_assets.core.index.registry import may_have_index
 
-    found = {one.name for one in loaded.home.iterdir()} if loaded.home.exists() else set()
-    own = {one for one in found - {FILE_NAME, f"{FILE_NAME}.lock"} if not one.startswith(".")}
-    there = ", ".join(sorted(own)[:3])
-    there = there or "an index elsewhere" * may_have_index(loaded.deployment.index, loaded.home)
-    if there and loaded.deployment.state.url is None:
+    what = there = ""
+    if has_state(loaded, environ):
+        with open_store(loaded, environ) as store:
+            if store.keys.all() or not store.keys.are_unknown():
+                return bool(store.keys.all())
+        what, there = "The state was made again", "its keys may be lost"
+    elif loaded.deployment.state.url is None:
+        found = {one.name for one in loaded.home.iterdir()} if loaded.home.exists() else set()
+        own = {one for one in found - {FILE_NAME, f"{FILE_NAME}.lock"} if not one.startswith(".")}
+        elsewhere = may_have_index(loaded.deployment.index, loaded.home)
+        what = "There is no state"
+        there = ", ".join(sorted(own)[:3]) or "an index elsewhere" * elsewhere
+    if there:
         raise StateError(
-            f"There is no state in {loaded.home}, but {there}: nobody knows whether there were "
-            "keys. Name the right folder by --home, or run `pneuma-assets index`, which makes the "
-            "state again, with the keys in said.jsonl if that is there."
+            f"{what} in {loaded.home}, but {there}: nobody knows whether there were keys. Name the "
+            "right folder by --home, bring back state.db or said.jsonl, or make a key: "
+            "pneuma-assets keys create NAME --operator"
         )
     return False
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from sqlalchemy import Row, or_, select, update
 
-from pneuma_assets.core.store.database import StorePart
+from pneuma_assets.core.store.database import StorePart, get_json, put_json
 from pneuma_assets.core.store.schema import access_keys, insert_rows
 
+_UNKNOWN = "keys may be lost"
 _COLUMNS = [column.name for column in access_keys.c]
 
 
@@ -56,6 +57,14 @@ class AccessKeys(StorePart):
         with self._db.write() as connection:
             insert_rows(connection, access_keys, [row])
         self._db.checkpoint()
+
+    def note_unknown(self) -> None:
+        """Note that keys may have been lost: this state was made in a home that was used before."""
+        put_json(self._db, _UNKNOWN, True)
+
+    def are_unknown(self) -> bool:
+        """Tell whether keys may have been lost, so that there being none says nothing."""
+        return bool(get_json(self._db, _UNKNOWN))
 
     def all(self) -> list[AccessKey]:
         """Return all keys that were ever made, the oldest first."""

@@ -39,9 +39,18 @@ from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.sqlite_database import SqliteDatabase
 from pneuma_assets.core.store.tables import Tables
 from pneuma_assets.core.store.usage import Usage
+from pneuma_assets.core.store.user_edits_journal import FILE_NAME as JOURNAL
 from pneuma_assets.core.tables import Document, DocumentKind
 
 MAX_CONTEXT_CHARS = 200_000
+
+
+def _has_lost_its_state(file: Path) -> bool:
+    """Tell whether a home that was used has neither a state nor what people said, keys included."""
+    has_state = file.exists() and file.stat().st_size > 0
+    others = (FILE_NAME, "tables.manifest", "index/index.db")
+    used = any((file.parent / one).exists() for one in others)
+    return used and not has_state and not (file.parent / JOURNAL).exists()
 
 
 class Store(Closing):
@@ -59,6 +68,7 @@ class Store(Closing):
             self.embeddings = SharedEmbeddings(self._db)
             self.manifests: Place = Server(self._db)
         else:
+            lost = _has_lost_its_state(at)
             self._db = SqliteDatabase(at)
             self.embeddings = EmbeddingCache(at.with_name(FILE_NAME))
             self.manifests = Folder(at.parent)
@@ -83,6 +93,8 @@ class Store(Closing):
         self.questions = Questions(self._db)
         self.catalog = CatalogFacts(self._db)
         self.keys = AccessKeys(self._db)
+        if not isinstance(at, PostgreSQL) and lost:
+            self.keys.note_unknown()
         self.usage = Usage(self._db, self.embeddings)
         self.conversations = Conversations(self._db)
         self.knowledge = KnowledgeStore(self._db)

@@ -9,6 +9,7 @@ from pneuma_assets.core.service.access_keys import create_key
 from pneuma_assets.core.service.state import open_store
 from pneuma_assets.web import key_ring
 from pneuma_assets.web.pages.page import go_back, own_path
+from tests.support.indexed_home import make_home
 from tests.support.served_home import client_of, guarded_app, loaded_from
 
 SEARCH = "/api/v1/search?q=rivers"
@@ -208,3 +209,18 @@ def test_a_page_without_a_login_leads_to_it(client):
     asked = {"Accept": "text/html"}
     answer = client.get("/some?q=a b", headers=asked, follow_redirects=False)
     assert answer.headers["location"] == "/login?next=%2Fsome%3Fq%3Da%2520b"
+
+
+def test_a_key_is_not_wrong_where_the_state_is_gone(
+    tmp_path, monkeypatch, small_encoder, read_here
+):
+    monkeypatch.setattr(key_ring, "_FRESH_SECONDS", 0.0)
+    home = make_home(tmp_path, {"lake/a.csv": "a\n1\n"})
+    loaded = loaded_from(home)
+    with open_store(loaded, {}) as store:
+        _, text = create_key(store, "ana")
+    with client_of(guarded_app(home)) as client:
+        assert status_of(client, text) == 200
+        for one in loaded.home.glob("state.db*"):
+            one.rename(tmp_path / one.name)
+        assert status_of(client, text) == 503
