@@ -3,8 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pneuma_assets.core.service.describe import moment
 from pneuma_assets.core.service.joins import KnownJoin
 from pneuma_assets.core.service.lineage import LinkedTable
+from pneuma_assets.core.tables import ColumnProfile
+
+_DAY = 86_400
 
 _SIGNALS: Mapping[str, tuple[str, str]] = {
     "meaning": ("Meaning", "a passage means something like the question"),
@@ -48,22 +52,31 @@ class Bar:
     y: float
     width: float
     height: float
-    says: str
+    between: str
+    rows: int
 
 
-def histogram(bins: Sequence[tuple[float, float, int]]) -> list[Bar]:
-    """Return bars for ranges of numbers with their rows; each says what it shows."""
+def histogram(profile: ColumnProfile) -> list[Bar]:
+    """Return bars for ranges of numbers or dates with their rows; each says what it shows."""
+    bins = profile.histogram
     most = max((rows for _, _, rows in bins), default=0)
     if not most:
         return []
-    step = 100 / len(bins)
+    step, is_date = 100 / len(bins), "-" in (profile.least or "")[1:].lower().partition("e")[0]
+    shown = 10 if all(low % _DAY == 0 for low, _, _ in bins) else 16  # days, or minutes
+
+    def edge(value: float) -> str:
+        at = moment(value) if is_date else None
+        return f"{value:,.6g}" if at is None else at[:shown].replace("T", " ")
+
     return [
         Bar(
             round(place * step, 2),
             round(40 - 40 * rows / most, 2),
             round(step - 0.8, 2),
             round(40 * rows / most, 2),
-            f"{low:,.6g} to {high:,.6g}: {rows:,} rows",
+            f"{edge(low)} to {edge(high)}",
+            rows,
         )
         for place, (low, high, rows) in enumerate(bins)
     ]

@@ -162,7 +162,8 @@ def test_the_embeddings_of_headers_go_where_names_do(store, monkeypatch, killed)
     def kill(*_):
         raise KeyboardInterrupt
 
-    store.headers.replace("words", {"ssn": np.ones(4, np.float32)}, ["1"])
+    store.headers.keep("words", {"ssn": np.ones(4, np.float32)})
+    store.headers.keep_only("words", ["ssn"], ["1"])
     apply(store, hidden_columns=["ssn"])
     assert store.headers.of("words", ["ssn"])
     read_anew(store)

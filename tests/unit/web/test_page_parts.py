@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.service.lineage import LinkedTable
+from pneuma_assets.core.tables import ColumnProfile
 from pneuma_assets.web.pages.charts import chart_of
 from pneuma_assets.web.pages.drawings import (
     MOST_IN_A_LAYER,
+    Bar,
     histogram,
     lineage_graph,
     shares,
@@ -35,10 +37,20 @@ def test_what_adds_to_a_score_is_named_in_one_order(signals):
 
 
 def test_bars_and_trends_fill_their_box_or_draw_nothing():
-    bars = histogram([(0, 1, 5), (1, 2, 10), (2, 3, 0)])
+    def bars_of(*bins: tuple[float, float, int], least: str = "0") -> list[Bar]:
+        return histogram(ColumnProfile(0.0, 3, distinct_exact=True, least=least, greatest="3", histogram=bins))
+
+    bars = bars_of((0, 1, 5), (1, 2, 10), (2, 3, 0))
     assert [one.height for one in bars] == [20, 40, 0]
-    assert bars[1].says == "1 to 2: 10 rows"
-    assert histogram([]) == histogram([(0, 1, 0)]) == []
+    assert (bars[1].between, bars[1].rows) == ("1 to 2", 10)
+    assert bars_of() == bars_of((0, 1, 0)) == []
+    year = 366 * 86_400
+    (days,) = bars_of((0, year, 1), least="1970-01-01")
+    assert days.between == "1970-01-01 to 1971-01-02"
+    (minutes,) = bars_of((60, year, 1), least="1970-01-01 00:01")
+    assert minutes.between == "1970-01-01 00:01 to 1971-01-02 00:00"
+    (small,) = bars_of((1e-5, 2.0, 1), least="1E-5")
+    assert small.between == "1e-05 to 2"
     assert trend([(0.0, 5)]) is None
     drawn = trend([(0.0, 0), (10.0, 50), (20.0, 100)])
     assert drawn is not None
