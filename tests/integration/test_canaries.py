@@ -173,9 +173,8 @@ def test_columns_that_are_shown_have_profiles_and_hidden_ones_none(everything_on
         store = workspace.store
         tables = {one.table_id: one for one in workspace.status().tables}
         people = store.statistics.column_profiles("lake/hr/people")
-        assert people
+        assert people["city"].distinct == people["id"].distinct == 20
         assert "ssn" not in people
-        assert SHOWN in repr(people).encode()
         assert store.statistics.column_profiles("closed/diagnoses") == {}
         assert [rows for _, rows in store.statistics.row_counts("closed/diagnoses")] == [100]
         assert not leaks(profiles(store, tables))

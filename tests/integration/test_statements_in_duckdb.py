@@ -252,9 +252,9 @@ def test_numbers_that_doubles_would_make_equal_stay_apart(odd):
 @pytest.mark.parametrize(
     ("kind", "cell", "said"),
     [
-        ("BIGINT", "n.a.", "no number"),
-        ("HUGEINT", "n.a.", "no number"),
-        ("DOUBLE", "n.a.", "no number"),
+        ("BIGINT", "unknown", "no number"),
+        ("HUGEINT", "unknown", "no number"),
+        ("DOUBLE", "unknown", "no number"),
         ("DOUBLE", "1e400", "more digits"),
         ("DOUBLE", "0." + "123456789" * 5, "more digits"),
         ("DATE", "31/12/2020", "no day"),
@@ -272,7 +272,7 @@ def test_a_cell_that_is_not_what_was_told_is_said_and_not_answered_by_text(kind,
 
 def test_a_cell_of_a_column_that_the_statement_does_not_use_is_no_matter():
     sql = "SELECT count(*) FROM people WHERE name = 'x'"
-    assert of_texts(sql, "BIGINT", ["n.a.", "1"]) == ((2,),)
+    assert of_texts(sql, "BIGINT", ["unknown", "1"]) == ((2,),)
 
 
 # Hostile statements without the guard: what the process holds by itself.
