@@ -38,7 +38,9 @@ def test_what_adds_to_a_score_is_named_in_one_order(signals):
 
 def test_bars_and_trends_fill_their_box_or_draw_nothing():
     def bars_of(*bins: tuple[float, float, int], least: str = "0") -> list[Bar]:
-        return histogram(ColumnProfile(0.0, 3, distinct_exact=True, least=least, greatest="3", histogram=bins))
+        return histogram(
+            ColumnProfile(0.0, 3, distinct_exact=True, least=least, greatest="3", histogram=bins)
+        )
 
     bars = bars_of((0, 1, 5), (1, 2, 10), (2, 3, 0))
     assert [one.height for one in bars] == [20, 40, 0]
