@@ -37,9 +37,9 @@ def show(address: str) -> Callable[[Page], object]:
 
 
 def run_statement(page: Page) -> None:
-    """Write a statement below rows that a question names, and run it."""
+    """Write a statement about the nearest tables, and run it."""
     page.goto(ANSWER)
-    page.get_by_text("Change or export their statement").first.click()
+    page.get_by_text("Write a statement about the nearest tables").click()
     page.get_by_label("Statement").first.fill(STATEMENT)
     page.get_by_role("button", name="Run", exact=True).first.click()
     page.wait_for_url("**/answer/run?**")
