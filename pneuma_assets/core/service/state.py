@@ -51,8 +51,9 @@ def has_keys(loaded: LoadedDeployment, environ: Mapping[str, str]) -> bool:
     what = there = ""
     if has_state(loaded, environ):
         with open_store(loaded, environ) as store:
-            if store.keys.all() or not store.keys.are_unknown():
-                return bool(store.keys.all())
+            has_any = bool(store.keys.all())
+            if has_any or not store.keys.are_unknown():
+                return has_any
         what, there = "The state was made again", "its keys may be lost"
     elif loaded.deployment.state.url is None:
         found = {one.name for one in loaded.home.iterdir()} if loaded.home.exists() else set()

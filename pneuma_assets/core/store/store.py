@@ -47,10 +47,10 @@ MAX_CONTEXT_CHARS = 200_000
 
 def _has_lost_its_state(file: Path) -> bool:
     """Tell whether a home that was used has neither a state nor what people said, keys included."""
-    has_state = file.exists() and file.stat().st_size > 0
+    if (file.exists() and file.stat().st_size) or (file.parent / JOURNAL).exists():
+        return False
     others = (FILE_NAME, "tables.manifest", "index/index.db")
-    used = any((file.parent / one).exists() for one in others)
-    return used and not has_state and not (file.parent / JOURNAL).exists()
+    return any((file.parent / one).exists() for one in others)
 
 
 class Store(Closing):
@@ -63,12 +63,12 @@ class Store(Closing):
         """Open a file or a server's schema, making it where there is none."""
         self._db: Database
         self.embeddings: Embeddings
+        lost = isinstance(at, Path) and _has_lost_its_state(at)  # before the file is made
         if isinstance(at, PostgreSQL):
             self._db = PostgreSQLDatabase(at)
             self.embeddings = SharedEmbeddings(self._db)
             self.manifests: Place = Server(self._db)
         else:
-            lost = _has_lost_its_state(at)
             self._db = SqliteDatabase(at)
             self.embeddings = EmbeddingCache(at.with_name(FILE_NAME))
             self.manifests = Folder(at.parent)
@@ -93,7 +93,7 @@ class Store(Closing):
         self.questions = Questions(self._db)
         self.catalog = CatalogFacts(self._db)
         self.keys = AccessKeys(self._db)
-        if not isinstance(at, PostgreSQL) and lost:
+        if lost:
             self.keys.note_unknown()
         self.usage = Usage(self._db, self.embeddings)
         self.conversations = Conversations(self._db)

@@ -244,7 +244,11 @@ class OpenAIModel:
         if not choices or getattr(choices[0], "message", None) is None:
             raise ModelError(f"{self._where} sent an answer without a choice; see its log")
         asked = "".join(one["content"] for one in messages)
-        _note_tokens(completion.usage, asked, str(choices[0].message.content or ""))
+        text, usage = str(choices[0].message.content or ""), completion.usage
+        note(
+            read=tokens(getattr(usage, "prompt_tokens", None), asked),
+            written=tokens(getattr(usage, "completion_tokens", None), text),
+        )
         if completion.choices[0].finish_reason == "content_filter":
             raise _RefusedError(f"{self._where} refuses: its content filter took the answer")
         return completion
@@ -292,11 +296,6 @@ _Form = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 class _RefusedError(ModelError):
     """The endpoint found the request itself wrong, be it the prompt or an option."""
-
-
-def _note_tokens(usage: object, asked: str, text: str) -> None:
-    read = tokens(getattr(usage, "prompt_tokens", None), asked)
-    note(read=read, written=tokens(getattr(usage, "completion_tokens", None), text))
 
 
 def _first_token_share(choice: "Choice") -> float | None:
