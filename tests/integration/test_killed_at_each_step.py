@@ -8,6 +8,8 @@ after the first write of each such step; with PNEUMA_KILLS=all before and after 
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +20,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store, schema
@@ -26,6 +28,7 @@ from pneuma_assets.core.store.sqlite_database import SqliteDatabase
 from tests.support.deployment_files import deploy
 from tests.support.sql_database import VARIABLE, Database
 from tests.support.stages import run_stages
+from tests.support.word_encoder import using_words
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]
 _ROOM = str(Path("core", "pipeline"))
@@ -88,18 +91,22 @@ def _step(write: str) -> str:
     return "around the stages"
 
 
-def killed_at(number: int, run: Callable[[], None]) -> None:
-    """Run in a child that dies at a moment; fails where it lived."""
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            with Moments(number).watching():
-                run()
-        finally:
-            os._exit(status)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL, f"it lived at moment {number}"
+def killed_at(number: int, file: Path) -> None:
+    """Run in a process that dies at a moment; fails where it lived.
+
+    It starts anew: a fork of this one, whose libraries have threads by the tests before, may crash.
+    """
+    module = f"tests.integration.{Path(__file__).stem}"
+    run = f"from {module} import run_until; run_until({number}, {str(file)!r})"
+    root = Path(__file__).parents[2]
+    died = subprocess.run([sys.executable, "-c", run], cwd=root, check=False, capture_output=True)
+    assert died.returncode == -signal.SIGKILL, f"it lived at moment {number}: {died.stderr!r}"
+
+
+def run_until(number: int, file: str) -> None:
+    """Run in this process, which dies at a moment."""
+    with using_words(), Moments(number).watching():
+        run_stages(load_deployment(config=Path(file), environ=os.environ), os.environ, "second")
 
 
 SET_UP = (
@@ -191,7 +198,7 @@ def test_what_was_killed_anywhere_ends_as_what_was_not(
     first = {step: number for number, step in reversed(list(enumerate(moments.seen)))}
     for step in first if os.environ.get("PNEUMA_KILLS") == "all" else steps:
         killed = copy(f"killed{first[step]}")
-        killed_at(first[step], lambda killed=killed: run_stages(killed, environ, "second"))
+        killed_at(first[step], tmp_path / f"killed{first[step]}.yaml")
         run_stages(killed, environ, "third")
         assert contents(killed) == wanted, f"killed {step}"
 

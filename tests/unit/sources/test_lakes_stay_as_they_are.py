@@ -121,6 +121,7 @@ def test_an_index_of_every_local_format_leaves_the_lake_as_it_was(tmp_path, smal
 READ = """
 import os, sys
 from pathlib import Path
+from sqlalchemy.dialects import sqlite as dialect
 from pneuma_assets.core.sources.files import sqlite
 from pneuma_assets.core.sources.sql import generic, source
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig

@@ -1,3 +1,4 @@
+import gc
 import gzip
 import tracemalloc
 from pathlib import Path
@@ -140,6 +141,7 @@ def test_what_is_kept_takes_no_more_memory_than_is_said(lake, folder, write):
     lake.close()
     tracemalloc.start()
     lake.profile(ref)
+    gc.collect()
     taken, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     memory = lake._reader(ref).memory
