@@ -216,8 +216,7 @@ class TableRef:
     `identity` stays the same when the table is renamed and nothing else happens to it (an object
     id, a table's UUID, an ETag, or size and modification time of a file); two tables may have the
     same. `readers` are who may read it (users, roles, as the source spells them); None where the
-    source keeps no grants, so that everybody may. `queries` is how often it was queried, where the
-    source tells, in whatever unit that source counts.
+    source keeps no grants, so that everybody may.
     """
 
     table_id: str
@@ -229,7 +228,6 @@ class TableRef:
     updated_at: float | None = None
     identity: str | None = None
     readers: tuple[str, ...] | None = None
-    queries: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,8 +337,6 @@ class TableFacts:
         owned: Whether anybody owns it.
         documented: Which share of its columns people described, from 0 to 1.
         feeds: How many known tables are built from it.
-        queries: How often it is queried, from 0 (the least of its source) to 1 (the most); None
-            where the source does not tell.
         copy_of: The table that it is a copy of; None where it is none.
         joins: Tables that it can be joined with, `MOST_JOINS` at most.
         family: The first of the tables that it is a family with (`relations.families`), if any.
@@ -351,7 +347,6 @@ class TableFacts:
     owned: bool = False
     documented: float = 0.0
     feeds: int = 0
-    queries: float | None = None
     copy_of: str | None = None
     joins: tuple[str, ...] = ()
     family: str | None = None

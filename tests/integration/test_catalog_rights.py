@@ -90,7 +90,7 @@ def told(workspace: Workspace, readers: tuple[str, ...] | None) -> dict[str, Any
     where = IndexFilter(readers=readers)
     found: dict[str, Any] = {
         "list": workspace.browse(readers=readers),
-        "part": workspace.browse(limit=1, sort="queries", readers=readers),
+        "part": workspace.browse(limit=1, sort="rows", readers=readers),
         "known": workspace.known_tables(readers=readers),
         "joins": workspace.judged_joins(readers=readers),
         "corrections": workspace.descriptions(readers=readers),

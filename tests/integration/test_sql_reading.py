@@ -60,26 +60,6 @@ def test_keys_comments_and_queries(database):
     assert "public.totals" in kept.definition.sql
 
 
-def test_what_reads_a_table_but_no_question_is_not_counted_as_its_use(database):
-    """Its counters of scans tell neither readers of an index apart nor the checks of keys."""
-    database.run(
-        "CREATE TABLE shops (id int PRIMARY KEY)",
-        "INSERT INTO shops VALUES (1)",
-        "CREATE TABLE sales (id int PRIMARY KEY, shop int REFERENCES shops)",
-    )
-    source = IsolatedSource(database.config(), database.environ, LimitsConfig())
-    with closing(source):
-        before = listed(source)["public/shops"]
-        source.profile(before)
-        source.sample(before, 5, 0)
-        database.run("INSERT INTO sales SELECT n, 1 FROM generate_series(1, 100) n")
-        (scans,) = database.run(
-            "SELECT seq_scan + idx_scan FROM pg_stat_user_tables WHERE relname = 'shops'"
-        )[0]
-        assert scans >= 100
-        assert listed(source)["public/shops"].queries == before.queries
-
-
 def test_the_comment_of_a_domain_describes_a_column_that_has_none(database):
     database.run(
         "CREATE DOMAIN iban AS text",

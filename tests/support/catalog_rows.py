@@ -28,7 +28,6 @@ def row(table_id: str, *columns: str, readers: Iterable[str] | None = None, **ot
         "row_count": 3,
         "copy_of": None,
         "family": None,
-        "queries": None,
         "updated_at": None,
         "comment": "",
         **others,

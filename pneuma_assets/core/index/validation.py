@@ -103,7 +103,7 @@ def _problems_of_facts(facts: Any) -> Iterator[str]:
         yield "have readers that are not a tuple of texts; pass None where everybody may see it"
     if not _are_texts(facts.joins):
         yield "have joins that are not a tuple of texts; pass () where there are none"
-    numbers = (facts.updated_at, facts.documented, facts.feeds, facts.queries)
+    numbers = (facts.updated_at, facts.documented, facts.feeds)
     if not all(one is None or _is_number(one) for one in numbers):
         yield "have a number that is none, or not finite"
     others = facts.copy_of, facts.family

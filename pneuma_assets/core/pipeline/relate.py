@@ -27,7 +27,7 @@ def mark_copies(store: Store, facts: Mapping[str, TableFacts]) -> int:
     By `facts`, what is used and described more is the original. All are compared, or none where
     neither a table nor its use is another than last time.
     """
-    used = {i: (one.queries, one.feeds, one.documented, one.updated_at) for i, one in facts.items()}
+    used = {i: (one.feeds, one.documented, one.updated_at) for i, one in facts.items()}
     now = content_hash(COPIES_RECIPE, *store.joins.stamp(), repr(sorted(used.items())))
     if store.profiles.copies_made_of() == now:
         return 0

@@ -188,8 +188,8 @@ def find_copies(
     """Return the copies, each with the table that it is one of, which is none itself.
 
     Of tables that are alike, the original is the one whose name does not say otherwise, then the
-    most queried, the most used by others, the most described; then that of the most columns and
-    rows, the one that was written first, and the shorter id.
+    most used by others, the most described; then that of the most columns and rows, the one that
+    was written first, and the shorter id.
 
     Args:
         tables: All that there are.
@@ -249,7 +249,6 @@ def _standing(table: KnownTable, name: PlainName) -> tuple[object, ...]:
     facts, found = table.facts, table.fingerprint
     return (
         bool(name.marks),
-        -(facts.queries or 0.0),
         -facts.feeds,
         -facts.documented,
         -len(found.columns),

@@ -141,13 +141,13 @@ class Reranker:
     def _facts_of(self, table_ids: Iterable[str]) -> dict[str, TableFacts]:
         """Return what is known of tables, for who may not see all without what is hidden.
 
-        How many are built from a table, and how often others are queried, would tell of those that
-        the asker may not see. A copy of one of these stands for itself, or for its other copies.
+        How many are built from a table would tell of those that the asker may not see. A copy of
+        one of these stands for itself, or for its other copies.
         """
         facts = self.index.facts(list(dict.fromkeys(table_ids)))
         if self.where.readers is None:
             return facts
-        return {i: replace(one, feeds=0, queries=None) for i, one in facts.items()}
+        return {i: replace(one, feeds=0) for i, one in facts.items()}
 
 
 def _originals_of(found: Iterable[str], facts: Mapping[str, TableFacts]) -> list[str]:
@@ -188,9 +188,9 @@ def with_trust(
 def trust_of(facts: Mapping[str, TableFacts]) -> dict[str, float]:
     """Return how far each of these tables can be trusted beside the others, from 0 to 1.
 
-    It is the mean of five: how fresh its data is beside the newest, whether somebody owns it, how
-    much of it is described, how many tables are built from it, how often it is queried. Where a
-    source does not tell one of these, the table is taken for an average one of those that are told.
+    It is the mean of four: how fresh its data is beside the newest, whether somebody owns it, how
+    much of it is described, how many tables are built from it. One whose source does not tell when
+    it was written is taken for an average one of those that are told.
     """
     written = [one.updated_at for one in facts.values() if one.updated_at is not None]
     newest = min(max(written, default=0.0), time.time())  # a wrong clock makes no others stale
@@ -215,7 +215,6 @@ def _readers_of(newest: float) -> tuple[Read, ...]:
         lambda one: float(one.owned),
         lambda one: one.documented,
         lambda one: one.feeds / (one.feeds + HALF_FEEDS),
-        lambda one: one.queries,
     )
 
 

@@ -36,7 +36,7 @@ _VALUES: Mapping[str, Callable[[TableCard], Sequence[str]]] = {
     "format": lambda card: (card.format,),
     "owner": lambda card: card.owners,
 }
-SORTS = ("name", "updated", "rows", "queries")
+SORTS = ("name", "updated", "rows")
 """The orders of a list; but for names, the greatest comes first and what is not known last."""
 
 
@@ -66,8 +66,7 @@ def _order(view: View, sort: str) -> Callable[[int], tuple[object, ...]]:
             return (card.name.casefold(),)
         if sort == "updated":
             return (card.updated_at or "",)
-        known = card.rows if sort == "rows" else view.queries_of(card)
-        return (-1.0 if known is None else known,)
+        return (-1.0 if card.rows is None else card.rows,)
 
     return order
 

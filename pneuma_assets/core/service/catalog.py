@@ -122,7 +122,7 @@ def read_all(store: "Store", before: Snapshot | None) -> Read:
     texts |= {table_id: (text_version(new[table_id]), one) for table_id, one in found.items()}
     lineage = facts.lineage(None if before is None else before.read.lineage)
     answers = store.usage.answers()
-    return Read(listed, facts.queries(), facts.corrected(), lineage, texts, answers)
+    return Read(listed, facts.corrected(), lineage, texts, answers)
 
 
 def owners_of_sources(deployment: Deployment) -> Mapping[str, tuple[str, ...]]:

@@ -34,7 +34,6 @@ class Read:
     """
 
     listed: Sequence[TableRecord]
-    queries: Mapping[str, float]
     corrected: Mapping[str, str]
     lineage: ListedLineage
     texts: Mapping[str, tuple[object, TableTexts]]
@@ -46,7 +45,7 @@ def text_version(one: TableRecord) -> tuple[object, ...]:
     return one.indexed_at, one.columns, one.comment
 
 
-NOTHING = Read((), {}, {}, ListedLineage("", {}, ()), {})
+NOTHING = Read((), {}, ListedLineage("", {}, ()), {})
 """Where nothing was ever listed."""
 
 
@@ -188,19 +187,9 @@ class View:
         return replace(
             card,
             feeds=int(self.feeds[place]),
-            queries=self.queries_of(card),
             copy_of=card.copy_of if card.copy_of and self.sees(card.copy_of) else None,
             family=name_of_family(family) if len(family) > 1 else None,
         )
-
-    def queries_of(self, card: TableCard) -> float | None:
-        """Return how often a table is queried, unless that compares it with hidden ones."""
-        return None if card.source in self._partly_seen else card.queries
-
-    @cached_property
-    def _partly_seen(self) -> set[str]:
-        """The sources of which tables are hidden."""
-        return {self.all.cards[place].source for place in np.flatnonzero(~self.seen)}
 
     def family_of(self, table_id: str) -> list[str]:
         """Return the members of a table's family that the asker sees, ordered by id."""
@@ -248,7 +237,6 @@ def _card(one: TableRecord, read: Read, owners: Mapping[str, tuple[str, ...]]) -
         updated_at=moment(one.updated_at),
         owners=tuple(dict.fromkeys(told)),
         documented=share_described(texts.described, one.columns),
-        queries=read.queries.get(one.table_id),
         state=one.state,
         copy_of=one.copy_of,
         family=one.family,

@@ -40,7 +40,6 @@ class TableCard:
         owners: People or teams.
         documented: Which share of its columns people described, from 0 to 1.
         feeds: How many known tables are built from it.
-        queries: How often it is queried, from 0 (the least of its source) to 1; None: not told.
         state: `indexed`, `pending` or `failed`.
         copy_of: The table that it is a copy of, where who asks may see that one.
         family: What its family is called, a star for what tells the members apart; None: it is in
@@ -59,7 +58,6 @@ class TableCard:
     owners: tuple[str, ...] = ()
     documented: float = 0.0
     feeds: int = 0
-    queries: float | None = None
     state: str = "indexed"
     copy_of: str | None = None
     family: str | None = None

@@ -150,7 +150,7 @@ class WorkspaceCatalog(WorkspaceBase):
         Args:
             facets: Which tables are wanted.
             text: Words that a table's id has in it.
-            sort: `name`; or `updated`, `rows`, `queries`, of which the greatest come first.
+            sort: `name`; or `updated`, `rows`, of which the greatest come first.
             offset: How many tables to leave out at the beginning.
             limit: Most tables, 1 to 1,000.
             readers: Who asks.

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from heapq import nsmallest
-from math import log1p
 from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, func, or_, select
@@ -32,9 +31,6 @@ _DESCRIBED = (
     select(table_narrations.c.table_id, func.count().label("columns"))
     .where(table_narrations.c.provenance.in_(_BY_PEOPLE), table_narrations.c.text != "")
     .group_by(table_narrations.c.table_id)
-)
-_QUERIED = select(tables.c.table_id, tables.c.source, tables.c.queries).where(
-    tables.c.queries.is_not(None), THERE
 )
 _OWNED, _DEPRECATED = (
     select(told.c.table_id)
@@ -101,20 +97,18 @@ def _joined(database: Database) -> dict[str, list[str]]:
 
 
 def usage_of_tables(database: Database) -> dict[str, TableFacts]:
-    """Return of all tables how far they are described, built upon, queried; if deprecated, not."""
+    """Return of all tables how far they are described and built upon; if deprecated, not."""
     feeds = Edges(database).feeds()
     owned = {row.table_id for row in database.read(_OWNED)}
     deprecated = {row.table_id for row in database.read(_DEPRECATED)}
     described = described_columns(database)
-    scaled = scaled_queries(database)
     return {
-        row.table_id: TableFacts(queries=0.0)
+        row.table_id: TableFacts()
         if row.table_id in deprecated
         else TableFacts(
             owned=row.table_id in owned,
             documented=share_described(described.get(row.table_id, 0), row.column_count),
             feeds=feeds.get(row.table_id, 0),
-            queries=scaled.get(row.table_id),
         )
         for row in database.read(_WIDTHS)
     }
@@ -129,20 +123,3 @@ def described_columns(database: Database, table_ids: Iterable[str] | None = None
     """Return how many columns of tables (None: all) people described, of those with any."""
     found = database.read_by(_DESCRIBED, table_narrations.c.table_id, table_ids)
     return {row.table_id: int(row.columns) for row in found}
-
-
-def scaled_queries(database: Database) -> dict[str, float]:
-    """Return how often tables are queried, from 0 to 1, of those of which their source tells.
-
-    Sources count queries in units of their own, and over times of their own, and the most queried
-    table has a thousand times as many as most: their logarithms are scaled within the source.
-    """
-    queries: dict[str, dict[str, float]] = {}
-    for row in database.read(_QUERIED):
-        queries.setdefault(row.source, {})[row.table_id] = log1p(max(0.0, row.queries))
-    return {i: one for of_source in queries.values() for i, one in _scaled(of_source).items()}
-
-
-def _scaled(values: Mapping[str, float]) -> dict[str, float]:
-    least, most = min(values.values()), max(values.values())
-    return {i: (one - least) / (most - least) if most > least else 0.0 for i, one in values.items()}

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from pneuma_assets.core.store.access import described_columns, scaled_queries
+from pneuma_assets.core.store.access import described_columns
 from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.descriptions import Descriptions, table_description
 from pneuma_assets.core.store.documents import DocumentStore
@@ -46,10 +46,6 @@ class ListedLineage:
 
 class CatalogFacts(StorePart):
     """The part of the store that tells what is listed of all tables."""
-
-    def queries(self) -> dict[str, float]:
-        """Return how often tables are queried, from 0 to 1 within their source."""
-        return scaled_queries(self._db)
 
     def corrected(self) -> dict[str, str]:
         """Return what people said of tables in the place of all else; empty where they rejected."""

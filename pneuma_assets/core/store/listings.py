@@ -38,9 +38,6 @@ MOST_NOTICES = 10_000
 RESTS = 10.0
 """A source that takes long is listed again after so many times what that took."""
 
-NOTABLY = 0.1
-"""By which share of queries, more or less: of a thousand times as many, a seventieth."""
-
 _SOURCES = "sources"
 _TIMES = "listing times"
 _TOO_LONG = "name"
@@ -396,11 +393,5 @@ def _told(ref: TableRef) -> dict[str, Any]:
 
 
 def _is_retold(row: Any, ref: TableRef) -> bool:
-    """Tell whether a listing tells of a table what the row does not, of queries only notably."""
-    told = _told(ref)
-    before, now = row.queries, told.pop("queries")
-    if before is None or now is None:
-        queried = before is not now
-    else:
-        queried = abs(now - before) > NOTABLY * max(before, now)
-    return queried or any(getattr(row, name) != value for name, value in told.items())
+    """Tell whether a listing tells of a table what the row does not."""
+    return any(getattr(row, name) != value for name, value in _told(ref).items())

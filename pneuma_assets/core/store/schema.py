@@ -115,7 +115,7 @@ tables = _table(
     *(Column(name, Integer) for name in ("column_count", "block_count")),
     *(Column(name, Whole) for name in ("row_count", "indexed_row_count", "sampled_row_count")),
     *(Column(name, Real) for name in ("updated_at", "changed_at", "waits_since", "held_since")),
-    *(Column(name, Real) for name in ("retry_at", "indexed_at", "queries")),
+    *(Column(name, Real) for name in ("retry_at", "indexed_at")),
     CheckConstraint("state IN ('pending', 'indexed', 'failed', 'gone')", name="known_state"),
 )
 Index("tables_by_state", tables.c.state, tables.c.table_id)

@@ -33,7 +33,7 @@ from pneuma_assets.core.tables import Column, Definition, ForeignKey, Table, Tab
 REMEMBERED_S = 3600.0
 """How long a table that left is remembered at most while new ones of its source were not read."""
 
-TOLD_COLUMNS = ("updated_at", "identity", "readers", "queries")
+TOLD_COLUMNS = ("updated_at", "identity", "readers")
 """What a listing tells of a table that does not make it another one."""
 
 PENDING = tables.c.state == "pending"
@@ -256,7 +256,6 @@ def listed_columns(ref: TableRef) -> dict[str, Any]:
         "updated_at": ref.updated_at,
         "identity": ref.identity,
         "readers": None if ref.readers is None else json.dumps(ref.readers),
-        "queries": ref.queries,
     }
 
 
@@ -265,7 +264,7 @@ def ref_of(row: Row[Any]) -> TableRef:
     return TableRef(
         *(row.table_id, row.source, row.location, row.format, row.version),
         tuple(json.loads(row.context_locations)),
-        *(row.updated_at, row.identity, readers_of(row.readers), row.queries),
+        *(row.updated_at, row.identity, readers_of(row.readers)),
     )
 
 

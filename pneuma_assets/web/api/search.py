@@ -24,7 +24,7 @@ from pneuma_assets.web.dependencies import Desk, WhoAsks
 
 router = api_router("search")
 
-Sort = Literal["name", "updated", "rows", "queries"]
+Sort = Literal["name", "updated", "rows"]
 
 
 class Questions(Body):

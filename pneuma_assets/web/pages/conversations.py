@@ -56,9 +56,9 @@ def list_page(
 
 
 def _suggested(page: Page) -> list[str]:
-    """Return questions to begin with: confirmed ones, then of the tables that are queried most."""
+    """Return questions to begin with: confirmed ones, then of the tables written last."""
     asked = list(page.desk.seek.first_questions(page.asker))[:_SUGGESTED]
-    listing = page.desk.browse(sort="queries", limit=_SUGGESTED, readers=page.asker.readers)
+    listing = page.desk.browse(sort="updated", limit=_SUGGESTED, readers=page.asker.readers)
     named = [f"What do we know about {one.name.replace('_', ' ')}?" for one in listing.tables]
     return [*dict.fromkeys([*asked, *named])][:_SUGGESTED]
 

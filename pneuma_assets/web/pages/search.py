@@ -118,7 +118,7 @@ class Search(BaseModel):
     format: Values = []
     owner: Values = []
     within: Literal["", "1", "7", "30", "365"] = ""
-    sort: Literal["name", "updated", "rows", "queries"] = "name"
+    sort: Literal["name", "updated", "rows"] = "name"
     page: int = Field(1, ge=1, le=100_000)
     words: bool = False
     asked: bool = False

@@ -77,7 +77,7 @@ class FactsConformance(Conformance):
             TableFacts(updated_at=float("nan")),
             TableFacts(documented="much"),
             TableFacts(feeds=True),
-            TableFacts(queries=float("inf")),
+            TableFacts(feeds=float("inf")),
             TableFacts(owned=1),
             TableFacts(copy_of=b"s/u"),
             TableFacts(family=1),

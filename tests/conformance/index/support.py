@@ -35,7 +35,6 @@ FULL_FACTS = TableFacts(
     owned=True,
     documented=0.1,
     feeds=3,
-    queries=2 / 3,
     copy_of="s/original",
     joins=("s/a", "s/b"),
     family="s/first",

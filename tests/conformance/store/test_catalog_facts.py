@@ -16,7 +16,7 @@ def test_a_mark_is_another_one_after_each_change_by_anybody_and_else_the_same(op
 
 
 def test_tables_are_listed_with_their_texts_and_who_owns_them(store):
-    write(store, [row("lake/b", "x", "y", comment="From the source.", queries=9.0)])
+    write(store, [row("lake/b", "x", "y", comment="From the source.")])
     write(store, [row("lake/a", readers=("ana",)), row("lake/gone", state="gone")])
     store.listings.sync("w", [ref("t")])
     link(store, ("lake/a", "lake/b"))
@@ -29,7 +29,6 @@ def test_tables_are_listed_with_their_texts_and_who_owns_them(store):
     texts = store.catalog.texts({"lake/b": "From the source.", "lake/a": ""})
     assert texts["lake/b"].columns == ("x", "y")
     assert (texts["lake/b"].comment, texts["lake/a"].comment) == ("From the source.", "")
-    assert store.catalog.queries() == {"lake/b": 0.0}
     said = store.catalog.lineage(None)
     assert said.owners == {"lake/b": ("ana", "team:x")}
     assert said.derived == (("lake/a", "lake/b"),)

@@ -21,15 +21,15 @@ def fingerprint(rows):
 @pytest.fixture
 def indexed(store):
     """A store of three searchable tables, and of one that waits."""
-    store.listings.sync("lake", [ref(name, queries=queries) for name, queries in QUERIES.items()])
+    store.listings.sync("lake", [ref(name) for name in NAMES])
     store.queue.claim("run", 10, 3, ["lake"])
     columns = ("x", "y", "z", "w")
-    store.queue.save_profiles("run", [table(name, *columns) for name in QUERIES])
+    store.queue.save_profiles("run", [table(name, *columns) for name in NAMES])
     finish(store, "a", "b", "c")
     return store
 
 
-QUERIES = {"a": 0.0, "b": 10.0, "c": 1_000.0, "d": None}
+NAMES = "abcd"
 
 
 def test_copies_are_exactly_those_noted_last(indexed):
@@ -50,7 +50,7 @@ def test_copies_are_exactly_those_noted_last(indexed):
 def test_copies_are_looked_for_anew_where_a_table_or_its_use_is_another(indexed, monkeypatch):
     looked = []
     monkeypatch.setattr(relate, "find_copies", lambda tables, _: looked.append(len(tables)) or {})
-    used = {"lake/a": TableFacts(queries=1.0)}
+    used = {"lake/a": TableFacts(feeds=1)}
     for facts, times in (({}, 1), ({}, 1), (used, 2), (used, 2)):
         relate.mark_copies(indexed, facts)
         assert len(looked) == times
@@ -71,13 +71,6 @@ def test_fingerprints_are_those_of_searchable_tables_and_leave_with_them(indexed
     finish(indexed, "a", run="next")
 
     assert indexed.profiles.fingerprints() == {}
-
-
-def test_queries_are_scaled_within_their_source(indexed):
-    found = {table_id: use.queries for table_id, use in usage_of_tables(indexed._db).items()}
-
-    assert (found["lake/a"], found["lake/c"], found["lake/d"]) == (0.0, 1.0, None)
-    assert 0.2 < found["lake/b"] < 0.5
 
 
 def test_described_are_the_columns_of_which_people_say_something(indexed):
@@ -114,7 +107,7 @@ def test_a_deprecated_table_is_trusted_for_nothing_but_how_fresh_it_is(indexed):
     indexed.edges.replace([Origin("dbt", "digest", edges=edges, told=said)])
     found = usage_of_tables(indexed._db)
 
-    assert found["lake/b"] == TableFacts(queries=0.0)
+    assert found["lake/b"] == TableFacts()
     assert found["lake/c"].owned
 
 

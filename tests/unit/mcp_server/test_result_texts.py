@@ -78,7 +78,7 @@ def hit(number, text):
     name = f"{text[:40]}_{number}"
     card = TableCard(
         f"lake/folder/{name}", "lake", "folder", name, "csv", text * 9, 12_345, 9, "2024-02-29T01",
-        (), 0.5, 0, None, "indexed", None, None,
+        (), 0.5, 0, "indexed", None, None,
     )  # fmt: skip
     result = SimpleNamespace(confidence=0.512)
     return SearchHit(result, card, Marked(text * 9), (text[:12],) * 5, {})

@@ -162,11 +162,10 @@ def test_a_sample_is_a_copy_where_its_name_says_so():
     ("facts", "original"),
     [
         ({}, "lake/a/orders"),
-        ({"lake/b/orders": TableFacts(queries=0.9)}, "lake/b/orders"),
         ({"lake/b/orders": TableFacts(feeds=2)}, "lake/b/orders"),
         ({"lake/b/orders": TableFacts(documented=0.5)}, "lake/b/orders"),
         ({"lake/b/orders": TableFacts(updated_at=5.0)}, "lake/b/orders"),
-        ({"lake/a/orders_bak": TableFacts(queries=1.0, feeds=9)}, "lake/a/orders"),
+        ({"lake/a/orders_bak": TableFacts(feeds=9)}, "lake/a/orders"),
     ],
 )
 def test_the_original_is_what_people_use(facts, original):

@@ -197,7 +197,7 @@ def test_copies_of_a_hidden_table_are_one_and_name_what_is_seen_alone(shop):
 
 
 def test_what_hidden_tables_make_of_a_table_is_no_matter_of_trust(shop):
-    facts = TableFacts(feeds=50, queries=1.0)
+    facts = TableFacts(feeds=50)
     trusting = QueryEngine(shop.index, WordEncoder(), defaults=QueryOptions(trust=0.2))
 
     def found(readers):
@@ -212,7 +212,7 @@ def test_what_hidden_tables_make_of_a_table_is_no_matter_of_trust(shop):
 
 
 def test_trust_moves_no_confidence(shop):
-    facts = TableFacts(owned=True, documented=1.0, feeds=50, queries=1.0)
+    facts = TableFacts(owned=True, documented=1.0, feeds=50)
     shop.add("lake/sales/sold", "order | customer | amount", facts)
     trusting = QueryEngine(shop.index, WordEncoder(), defaults=QueryOptions(trust=0.2))
     before, after = (one.ask("customer amount") for one in (shop.engine, trusting))

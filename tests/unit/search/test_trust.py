@@ -19,7 +19,6 @@ facts_of_a_table = st.builds(
     owned=st.booleans(),
     documented=shares,
     feeds=st.integers(0, 10**6),
-    queries=st.none() | shares,
 )
 several = st.lists(st.tuples(shares, facts_of_a_table), min_size=1, max_size=8)
 
@@ -70,7 +69,6 @@ BETTER = [
     lambda one: replace(one, owned=True),
     lambda one: replace(one, documented=min(1.0, one.documented + 0.3)),
     lambda one: replace(one, feeds=one.feeds + 5),
-    lambda one: one if one.queries is None else replace(one, queries=min(1.0, one.queries + 0.2)),
     lambda one: (
         one if one.updated_at is None else replace(one, updated_at=one.updated_at + HALF_AGE)
     ),
@@ -92,10 +90,10 @@ def test_trust_is_a_share(facts):
 
 
 def test_what_is_not_told_is_average_and_the_future_no_age():
-    told = {"a": TableFacts(queries=1.0), "b": TableFacts(queries=0.0), "c": TableFacts()}
-    trusted = trust_of(told)
-    assert trusted["a"] > trusted["c"] > trusted["b"]
     now = time.time()
+    told = {"a": now, "b": now - 5 * HALF_AGE, "c": None}
+    trusted = trust_of({name: TableFacts(updated_at=at) for name, at in told.items()})
+    assert trusted["a"] > trusted["c"] > trusted["b"]
     facts = {"new": TableFacts(updated_at=now), "old": TableFacts(updated_at=now - 5 * HALF_AGE)}
     beside = trust_of({**facts, "future": TableFacts(updated_at=now + 500 * HALF_AGE)})
     assert beside["new"] == pytest.approx(trust_of(facts)["new"])

@@ -21,8 +21,8 @@ def rows(now: float):
     yield row("lake/hr/Employees_backup", "name", copy_of="lake/hr/Employees", row_count=None)
     yield row("lake/trade/exports_2019", "port", "value", **YEARS, updated_at=now - 500 * DAY)
     yield row("lake/trade/exports_2020", "port", "value", **YEARS, updated_at=now - 300 * DAY)
-    yield row("w/public/orders", "id", "amount", format="table", row_count=90, queries=5.0)
-    yield row("w/public/returns", "id", format="table", state="pending", indexed_at=None, queries=1)
+    yield row("w/public/orders", "id", "amount", format="table", row_count=90)
+    yield row("w/public/returns", "id", format="table", state="pending", indexed_at=None)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_card_says_what_is_known_of_a_table(desk):
     assert list(cards) == sorted(cards, key=str.casefold), "by name, capitals aside"
     orders, backup = cards["orders"], cards["Employees_backup"]
     assert (orders.source, orders.schema, orders.format) == ("w", "public", "table")
-    assert (orders.rows, orders.columns, orders.queries) == (90, 2, 1.0)
+    assert (orders.rows, orders.columns) == (90, 2)
     assert orders.owners == ("team:sales", "team:data")
     assert cards["Employees"].owners == ("ana@example.com", "team:data")
     assert cards["Employees"].feeds == 2
@@ -85,7 +85,6 @@ def test_a_card_says_what_is_known_of_a_table(desk):
         ({"facets": Facets(updated_within_days=1)}, ["employee_salaries"]),
         ({"facets": Facets(sources=("w",), schemas=("trade",))}, []),
         ({"sort": "rows", "limit": 1}, ["orders"]),
-        ({"sort": "queries", "limit": 2}, ["orders", "returns"]),
         ({"sort": "name", "offset": 6}, ["returns"]),
         ({"offset": 99}, []),
     ],

@@ -13,7 +13,7 @@ def snapshot(columns: list[str]) -> Snapshot:
     known = {"table_id": "lake/wide", "source": "lake", "state": TableState.INDEXED, "comment": ""}
     one = TableRecord(**dict.fromkeys(TableRecord.__slots__) | known)
     texts = {"lake/wide": (text_version(one), TableTexts("", tuple(columns), 0))}
-    return Snapshot(Read([one], {}, {}, ListedLineage("", {}, ()), texts), {})
+    return Snapshot(Read([one], {}, ListedLineage("", {}, ()), texts), {})
 
 
 def test_of_a_very_wide_table_the_first_columns_are_looked_at():

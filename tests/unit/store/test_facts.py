@@ -55,7 +55,7 @@ def test_what_the_index_was_told_is_compared_with_the_readers_alone(store):
     assert untold(store) == 2
     store.access.mark_published(store.access.of_tables())
     assert untold(store) == 0
-    store.listings.sync("w", [OPEN, replace(OURS, updated_at=6.5, queries=3.0)])
+    store.listings.sync("w", [OPEN, replace(OURS, updated_at=6.5)])
     assert untold(store) == 0
     assert store.access.of_tables()["w/ours"].updated_at == 6.5
     for readers in ((), None, ("w/b",)):
@@ -66,19 +66,8 @@ def test_what_the_index_was_told_is_compared_with_the_readers_alone(store):
 
 
 def test_what_is_told_of_an_unchanged_table_is_kept_and_lets_nothing_wait(store):
-    told = replace(OURS, identity="17", readers=("w/c",), queries=2.0)
+    told = replace(OURS, identity="17", readers=("w/c",))
     found = store.listings.sync("w", [OPEN, told])
     assert (found.unchanged, found.changed) == (2, 0)
     assert store.queue.waiting(["w"]) == 0
     assert store.tables.refs(["w/ours"]) == {"w/ours": told}
-
-
-@pytest.mark.parametrize(
-    ("now", "kept"),
-    [(105.0, 100.0), (99.0, 100.0), (120.0, 120.0), (3.0, 3.0), (None, None)],
-    ids=["a few more", "a few less", "more", "counted anew", "not counted any more"],
-)
-def test_what_queries_add_is_written_down_where_it_is_notable(store, now, kept):
-    for queries in (100.0, now):
-        store.listings.sync("w", [OPEN, replace(OURS, queries=queries)])
-    assert store.tables.refs(["w/ours"])["w/ours"].queries == kept
