@@ -2,10 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from pneuma_assets.core.errors import OutOfMemoryError
-from pneuma_assets.core.models.base import Generation
+from pneuma_assets.core.models.base import Conversation, Generation, conversation
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
 from pneuma_assets.core.models.language.answers import cut_at
 
@@ -55,9 +56,14 @@ class FakeLanguageModel:
         self._answer = answers or sentence_about
 
     def generate(
-        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+        self,
+        prompts: Sequence[str | Conversation],
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
+        schema: Mapping[str, Any] | None = None,
     ) -> Iterator[Generation]:
         """Yield a sentence about the column that the prompt asks for, or about the prompt."""
+        prompts = ["\n\n".join(turn["content"] for turn in conversation(one)) for one in prompts]
         self._note(prompts)
 
         def run(batch: list[int]) -> Iterator[tuple[int, list[str]]]:

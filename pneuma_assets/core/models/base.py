@@ -42,6 +42,14 @@ class Reply:
 Message = Mapping[str, str]
 """What is said in a conversation: `role` (`system`, `user` or `assistant`) and `content`."""
 
+Conversation = Sequence[Message]
+"""What was said so far, which a model answers."""
+
+
+def conversation(prompt: "str | Conversation") -> Conversation:
+    """Return the conversation that a prompt is; one that is a text begins with it."""
+    return ({"role": "user", "content": prompt},) if isinstance(prompt, str) else prompt
+
 
 @runtime_checkable
 class ConversingModel(Protocol):
@@ -70,11 +78,9 @@ class ConversingModel(Protocol):
 
 
 class LanguageModel(Protocol):
-    """A language model that answers single-turn prompts greedily.
+    """A language model that answers prompts greedily.
 
-    Prompts are plain text; the back end applies the model's own chat template. Prompts that
-    start alike (the columns of one table share its schema) should stand next to each other: a
-    back end may read the common beginning once.
+    A prompt is a text or a conversation; the back end applies the model's own chat template.
 
     One call at a time, its answers taken to the end: whoever shares a model between threads lets
     these take turns. A back end that several threads may ask at once says so by an attribute
@@ -88,9 +94,16 @@ class LanguageModel(Protocol):
         ...
 
     def generate(
-        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+        self,
+        prompts: Sequence[str | Conversation],
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
+        schema: Mapping[str, Any] | None = None,
     ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order.
+
+        With a `schema`, answers are JSON of it where the back end can bind them; whoever asks
+        describes it in the prompt, too, and checks what comes (`language.forms.ask`).
 
         An answer ends before the first of the `stop` strings (at most four), which saves what
         would follow. One that begins with a full stop counts only at the end of a sentence.

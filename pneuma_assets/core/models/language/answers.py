@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from pneuma_assets.core.text.sentences import ends_sentence
 
+P = TypeVar("P")
 T = TypeVar("T")
 
 TAIL_TOKENS = 8
@@ -89,7 +90,7 @@ def said(answer: str) -> float:
 
 
 def in_parallel(
-    work: Callable[[str], T], prompts: Sequence[str], threads: int
+    work: Callable[[P], T], prompts: Sequence[P], threads: int
 ) -> Iterator[tuple[int, T]]:
     """Yield (position, result) as they finish; a failure or stopping early cancels the rest."""
     pool = ThreadPoolExecutor(threads, thread_name_prefix="prompts")

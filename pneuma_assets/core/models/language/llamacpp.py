@@ -8,7 +8,14 @@ from typing import Any
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.hardware import usable_cores
-from pneuma_assets.core.models.base import Generation, Message, Reply, with_size
+from pneuma_assets.core.models.base import (
+    Conversation,
+    Generation,
+    Message,
+    Reply,
+    conversation,
+    with_size,
+)
 from pneuma_assets.core.models.language.answers import (
     cautious,
     cut_at,
@@ -59,11 +66,16 @@ class LlamaCppModel:
         return self._name
 
     def generate(
-        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+        self,
+        prompts: Sequence[str | Conversation],
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
+        schema: Mapping[str, Any] | None = None,
     ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order."""
         again: list[int] = []
-        for index, choice in self._ask(prompts, max_tokens=max_new_tokens, stop=list(stop)):
+        form = {} if schema is None else {"response_format": _form(schema)}
+        for index, choice in self._ask(prompts, max_tokens=max_new_tokens, stop=list(stop), **form):
             if wrongly_cut(choice["message"]["content"] or "", stop):
                 again.append(index)
             else:
@@ -95,8 +107,8 @@ class LlamaCppModel:
         Raises:
             ModelError: The conversation is longer than the window, or the model fails.
         """
-        form = {"type": "json_schema", "json_schema": {"schema": schema}}
-        reply = _sent(self._server, messages, max_tokens=max_new_tokens, response_format=form)
+        options = {"max_tokens": max_new_tokens, "response_format": _form(schema)}
+        reply = _sent(self._server, messages, **options)
         if (error := reply.get("error")) is not None:
             raise ModelError(f"llama.cpp cannot answer: {error.get('message', error)}")
         choice = reply["choices"][0]
@@ -106,7 +118,9 @@ class LlamaCppModel:
         """Free the memory that the model holds; the object is not used afterwards."""
         self.__dict__.pop("_server", None)
 
-    def _ask(self, prompts: Sequence[str], **options: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    def _ask(
+        self, prompts: Sequence[str | Conversation], **options: Any
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield (position, choice) as the answers come; stopping early cancels the rest."""
         server = self._server
         return in_parallel(lambda one: _answer(server, one, options), prompts, _STREAMS)
@@ -136,6 +150,10 @@ class LlamaCppModel:
             ) from error
 
 
+def _form(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"schema": schema}}
+
+
 def _generation(index: int, choice: dict[str, Any], stop: Sequence[str]) -> Generation:
     text = choice["message"]["content"] or ""
     kept = cut_at(text, stop)
@@ -151,10 +169,12 @@ def _sent(server: Any, messages: Sequence[Message], **options: Any) -> dict[str,
     return reply
 
 
-def _answer(server: Any, prompt: str, options: dict[str, Any]) -> dict[str, Any]:
+def _answer(server: Any, prompt: str | Conversation, options: dict[str, Any]) -> dict[str, Any]:
     """Ask for one greedy answer; a prompt that exceeds the window loses its middle."""
+    *before, last = conversation(prompt)
+    prompt = last["content"]
     while True:
-        messages = [{"role": "user", "content": prompt}]
+        messages = [*before, {**last, "content": prompt}]
         reply = _sent(server, messages, **options)
         error = reply.get("error")
         if error is None:

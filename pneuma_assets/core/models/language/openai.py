@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import extra_for
-from pneuma_assets.core.models.base import Generation, Message, Reply
+from pneuma_assets.core.models.base import Conversation, Generation, Message, Reply, conversation
 from pneuma_assets.core.models.language.answers import (
     cautious,
     cut_at,
@@ -89,12 +89,22 @@ class OpenAIModel:
         return self._model
 
     def generate(
-        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+        self,
+        prompts: Sequence[str | Conversation],
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
+        schema: Mapping[str, Any] | None = None,
     ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order."""
 
-        def answer(prompt: str) -> Generation:
+        def answer(prompt: str | Conversation) -> Generation:
             """Return the answer, at position 0."""
+            if schema is not None:
+                try:
+                    reply = self.converse(conversation(prompt), schema, max_new_tokens)
+                except _RefusedError as error:
+                    return Generation(0, "", str(error))
+                return Generation(0, reply.text, whole=reply.whole)
 
             def ask(stop: Sequence[str]) -> "Choice":
                 options = {"stop": list(stop)} if stop else {}
@@ -192,9 +202,9 @@ class OpenAIModel:
             raise _RefusedError(f"{self._where} sent an empty answer (finish_reason {why!r})")
         return text
 
-    def _complete(self, prompt: str, **options: Any) -> "Choice":
+    def _complete(self, prompt: str | Conversation, **options: Any) -> "Choice":
         """Ask one prompt."""
-        return self._completion([{"role": "user", "content": prompt}], **options).choices[0]
+        return self._completion(conversation(prompt), **options).choices[0]
 
     def _completion(self, messages: Sequence[Message], **options: Any) -> "ChatCompletion":
         """Ask for one completion; what the endpoint says that it does not support is left out."""

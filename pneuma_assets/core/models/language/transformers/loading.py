@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.models.base import Conversation, conversation
 
 for _kernels in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
     os.environ.setdefault(_kernels, "16")  # of 1,024 shapes they would take a gigabyte
@@ -56,7 +57,7 @@ class LoadedModel:
         size = 2 * config.num_hidden_layers * heads * dimension * self.model.dtype.itemsize
         return int(size)
 
-    def tokenise(self, prompts: Sequence[str], reserve: int) -> list[list[int]]:
+    def tokenise(self, prompts: Sequence[str | Conversation], reserve: int) -> list[list[int]]:
         """Put each prompt into the model's chat template and return its tokens.
 
         A prompt that leaves no room for `reserve` more tokens loses its middle: what it is about
@@ -65,7 +66,11 @@ class LoadedModel:
         if not prompts:
             return []
         templated = self.tokenizer.chat_template is not None
-        texts = [self._as_chat(prompt) for prompt in prompts] if templated else list(prompts)
+        said = [conversation(prompt) for prompt in prompts]
+        texts = [
+            self._as_chat(one) if templated else "\n\n".join(turn["content"] for turn in one)
+            for one in said
+        ]
         encoded = self.tokenizer(texts, add_special_tokens=not templated)["input_ids"]
         limit = max(2, self.window - reserve)
         return [_without_middle(tokens, limit) for tokens in encoded]
@@ -74,10 +79,9 @@ class LoadedModel:
         """Return the tokens that the words begin with."""
         return {self.tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in words}
 
-    def _as_chat(self, prompt: str) -> str:
-        messages = [{"role": "user", "content": prompt}]
+    def _as_chat(self, said: Conversation) -> str:
         text: str = self.tokenizer.apply_chat_template(
-            messages, tokenize=False, add_generation_prompt=True
+            list(said), tokenize=False, add_generation_prompt=True
         )
         return text
 

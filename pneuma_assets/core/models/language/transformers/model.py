@@ -1,15 +1,15 @@
 """Language models of the transformers library, on a GPU or on the CPU."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import require
 from pneuma_assets.core.hardware import usable_cores
-from pneuma_assets.core.models.base import Generation, with_size
+from pneuma_assets.core.models.base import Conversation, Generation, with_size
 from pneuma_assets.core.models.batching import BatchSizer, release_memory, run_batches
 from pneuma_assets.core.models.language.answers import NO_WORDS, YES_WORDS, cut_at, stop_test
 from pneuma_assets.core.models.language.transformers.prefixes import group_by_prefix
@@ -78,7 +78,11 @@ class TransformersModel:
         return BatchSizer(self._max_batch, budget)
 
     def generate(
-        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+        self,
+        prompts: Sequence[str | Conversation],
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
+        schema: Mapping[str, Any] | None = None,  # noqa: ARG002  # it binds nothing
     ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order.
 
