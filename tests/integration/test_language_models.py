@@ -6,13 +6,11 @@ import sys
 import pytest
 
 from pneuma_assets.core.config.models import ModelConfig
-from pneuma_assets.core.describe.prompts import column_prompt
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.registry import open_language_model
-from pneuma_assets.core.search.judge import judge_prompt
+from pneuma_assets.core.models.usage import counting
 from pneuma_assets.core.seek import actions
-from pneuma_assets.core.tables import Block, DocumentKind
 from tests.support.waiting import LONGEST
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -22,13 +20,11 @@ SCHEMAS = (
     ("station", "wind speed", "precipitation"),
     ("id",),
 )
-PROMPTS = [column_prompt(schema, n) for schema in SCHEMAS for n in range(len(schema))]
-BLOCKS = [
-    Block("s/a", DocumentKind.SCHEMA, "Player | AB: at bats | home_runs"),
-    Block("s/b", DocumentKind.ROWS, "station: Oslo | wind speed: 7.2 | precipitation: 3 | " * 9),
-    Block("s/c", DocumentKind.CONTEXT, "Measured by weather stations."),
+PROMPTS = [
+    f"A table has the columns {' | '.join(schema)}. Describe briefly what {name} represents."
+    for schema in SCHEMAS
+    for name in schema
 ]
-JUDGED = [judge_prompt("How strong is the wind in Oslo?", block) for block in BLOCKS]
 NEW = 20
 
 
@@ -65,9 +61,10 @@ def test_a_conversation_is_bound_to_its_schema_by_a_grammar(llamacpp_model, allo
         {"role": "system", "content": "Answer with one action as JSON."},
         {"role": "user", "content": "PERSON: Which tariffs? Answer with one action."},
     ]
-    reply = llamacpp_model.converse(said, actions.action_schema(allowed), 200)
-    assert reply.read
-    assert reply.written
+    with counting() as used:
+        (reply,) = llamacpp_model.generate([said], 200, actions.action_schema(allowed))
+    assert used.read
+    assert used.written
     if reply.whole:  # so small a model may say the same for ever
         assert actions.read_action(reply.text, allowed)
     else:
@@ -129,7 +126,6 @@ def test_one_prompt_that_does_not_fit_leaves_the_others_their_answers(transforme
         given = {
             answer.index: answer for answer in transformers_model.generate([*PROMPTS, long], NEW)
         }
-        judged = transformers_model.yes_probability([JUDGED[0], long])
         (single,) = transformers_model.generate([long], NEW)
     finally:
         handle.remove()
@@ -139,17 +135,6 @@ def test_one_prompt_that_does_not_fit_leaves_the_others_their_answers(transforme
     for unfit in (last, single):
         assert unfit.text == ""
         assert "does not fit in memory" in unfit.problem
-    assert judged[0] is not None
-    assert judged[1] is None
-
-
-def test_judging_in_batches_equals_judging_alone(transformers_model):
-    together = transformers_model.yes_probability(JUDGED)
-    single = [transformers_model.yes_probability([prompt])[0] for prompt in JUDGED]
-    assert together == pytest.approx(single, abs=1e-4)
-    assert len({round(value, 3) for value in together}) == len(JUDGED)
-    assert all(0 < value < 1 for value in together)
-    assert transformers_model.yes_probability([]) == []
 
 
 def test_a_prompt_beyond_the_window_loses_its_middle(transformers_model):
@@ -158,14 +143,6 @@ def test_a_prompt_beyond_the_window_loses_its_middle(transformers_model):
     text = transformers_model._loaded.tokenizer.decode(tokens)
     assert text.startswith("<|im_start|>system")
     assert text.endswith("End.<|im_end|>\n<|im_start|>assistant\n")
-
-
-def test_llamacpp_judges_much_like_transformers(llamacpp_model, transformers_model):
-    theirs, ours = (
-        llamacpp_model.yes_probability(JUDGED),
-        transformers_model.yes_probability(JUDGED),
-    )
-    assert theirs == pytest.approx(ours, abs=0.15)  # the one computes in 8 bits
 
 
 @pytest.mark.slow

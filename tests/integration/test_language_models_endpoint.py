@@ -2,14 +2,24 @@
 
 import secrets
 import threading
+import time
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
+from pneuma_assets.core.config.models import ModelConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import Generation
-from pneuma_assets.core.models.language.openai import OpenAIModel
+from pneuma_assets.core.models.language import openai
+from pneuma_assets.core.models.language.forms import ask
+from pneuma_assets.core.models.language.openai import Endpoint, OpenAIModel
+from pneuma_assets.core.models.language.registry import open_language_model
+from pneuma_assets.core.models.usage import counting
+from tests.support.endpoint_modes import answer, like, refusal
 from tests.support.recording_endpoint import completion, prompt_of, serving
+from tests.support.small_server import answering
 from tests.support.waiting import LONGEST
 
 pytestmark = pytest.mark.integration
@@ -18,8 +28,13 @@ KEY = "sk-very-secret-0123456789"
 
 
 def model_at(endpoint, **options):
-    options = {"api_key": KEY, "key_variable": "MY_KEY", "retries": 2, **options}
-    return OpenAIModel("m", endpoint.url, **options)
+    options = {"api_key": KEY, "key_variable": "MY_KEY", **options}
+    return OpenAIModel("m", Endpoint(endpoint.url, **options))
+
+
+@pytest.fixture(autouse=True)
+def _in_a_hurry(monkeypatch):
+    monkeypatch.setattr(openai, "_LONGEST_PAUSE", 0.01)
 
 
 @pytest.fixture
@@ -47,40 +62,13 @@ def test_prompts_run_side_by_side_and_keep_their_places(serve):
     model.close()
 
 
-@pytest.mark.parametrize(("candidates", "text"), [(None, "Yes, indeed"), ([("The", -0.1)], "yes")])
-def test_without_probabilities_the_text_decides(serve, candidates, text):
-    endpoint = serve(lambda body: completion(text, candidates))
-    assert model_at(endpoint).yes_probability(["a"]) == [1.0]
-
-
-def test_an_endpoint_that_refuses_probabilities_is_asked_for_them_once(serve):
-    def reply(body):
-        if body.get("logprobs"):
-            return 400, {"error": {"message": "logprobs is not supported"}}
-        return completion("No.")
-
-    endpoint = serve(reply)
-    model = model_at(endpoint, concurrency=1)
-    assert model.yes_probability(["a", "b", "c"]) == [0.0, 0.0, 0.0]
-    assert sum("logprobs" in body for body in endpoint.requests) == 1
-
-
 def refusing(*words, status=400):
     def reply(body):
         if any(word in prompt_of(body) for word in words):
             return status, {"error": {"message": "the prompt was filtered"}}
-        return completion("Yes", [("Yes", -0.1), ("No", -3.0)])
+        return completion("Yes")
 
     return reply
-
-
-@pytest.mark.parametrize("status", [400, 413, 422])
-def test_a_refused_prompt_has_no_verdict_and_the_others_have(serve, status):
-    model = model_at(serve(refusing("poison", status=status)))
-    verdicts = model.yes_probability(["a", "poison", "b"])
-    assert verdicts[1] is None
-    assert [round(verdicts[at], 2) for at in (0, 2)] == [0.95, 0.95]
-    assert model.yes_probability(["poison"]) == [None]
 
 
 def test_a_refused_prompt_has_its_problem_and_the_others_answers(serve):
@@ -91,70 +79,6 @@ def test_a_refused_prompt_has_its_problem_and_the_others_answers(serve):
     assert "the prompt was filtered" in given[1].problem
     (alone,) = model.generate(["poison"], 5)
     assert "the prompt was filtered" in alone.problem
-
-
-def test_an_answer_that_a_filter_took_is_no_answer(serve):
-    def reply(body):
-        status, answer = completion("Yes", [("Yes", -0.1)])
-        if "poison" in prompt_of(body):
-            answer["choices"][0]["finish_reason"] = "content_filter"
-        return status, answer
-
-    model = model_at(serve(reply))
-    assert model.yes_probability(["a", "poison"]) == [1.0, None]
-    assert [answer.problem is None for answer in model.generate(["a"], 5)] == [True]
-    assert [answer.problem is None for answer in model.generate(["poison"], 5)] == [False]
-
-
-@pytest.mark.parametrize("content", ["", "  ", None, ["no", "text"]])
-def test_an_empty_answer_is_no_verdict_and_no_description(serve, content):
-    def reply(body):
-        status, answer = completion("No" if "clear" in prompt_of(body) else "")
-        if "clear" not in prompt_of(body):
-            answer["choices"][0]["message"]["content"] = content
-        return status, answer
-
-    model = model_at(serve(reply))
-    assert model.yes_probability(["clear", "b"]) == [0.0, None]
-    said = {one.index: one.problem for one in model.generate(["clear", "b"], 5)}
-    assert said[0] is None
-    assert "sent an empty answer" in said[1]
-    with pytest.raises(ModelError, match="empty answer"):
-        model.yes_probability(["b"])
-
-
-@pytest.mark.parametrize(
-    "body", [b'{"choices": [{"mess', b"<html>", b"", b"\xff", {"choices": [{}]}]
-)
-def test_a_broken_answer_is_one_of_a_model_that_is_away(serve, body):
-    model = model_at(serve(lambda _: (200, body)), retries=0)
-    for ask in (lambda: list(model.generate(["a"], 5)), lambda: model.yes_probability(["a"])):
-        with pytest.raises(ModelError, match="The endpoint"):
-            ask()
-
-
-def test_an_answer_that_the_server_cut_after_an_abbreviation_is_asked_for_again(serve):
-    answer = "The country, e.g. Italy. It is text."
-
-    def reply(body):
-        ends = [at for end in body["stop"] if (at := answer.find(end)) >= 0]
-        return completion(answer[: min(ends)] if ends else answer)
-
-    endpoint = serve(reply)
-    given = list(model_at(endpoint).generate(["a"], 5, (". It", "\n")))
-    assert given == [Generation(0, "The country, e.g. Italy")]
-    assert [body["stop"] for body in endpoint.requests] == [[". It", "\n"], ["\n"]]
-
-
-def test_a_busy_or_broken_server_is_asked_again(serve):
-    failures = iter([(429, {}), (503, {})])
-
-    def reply(body):
-        return next(failures, None) or completion("fine")
-
-    endpoint = serve(reply)
-    assert [answer.text for answer in model_at(endpoint).generate(["a"], 5)] == ["fine"]
-    assert len(endpoint.requests) == 3
 
 
 @pytest.mark.parametrize(
@@ -169,7 +93,7 @@ def test_a_busy_or_broken_server_is_asked_again(serve):
 )
 def test_errors_are_one_line_and_never_show_the_key(serve, status, message):
     endpoint = serve(lambda body: (status, {"error": {"message": f"wrong\nkey {KEY}"}}))
-    model = model_at(endpoint, retries=0)
+    model = model_at(endpoint)
     with pytest.raises(ModelError, match=message) as caught:
         list(model.generate(["a"], 5))
     assert "\n" not in str(caught.value)
@@ -181,26 +105,148 @@ def test_no_part_of_a_key_is_shown_where_an_error_is_cut(serve):
     key = secrets.token_hex(200)
     endpoint = serve(lambda body: (400, {"error": {"message": f"{'x' * 200} key {key}"}}))
     with pytest.raises(ModelError) as caught:
-        list(model_at(endpoint, retries=0, api_key=key).generate(["a"], 5))
+        list(model_at(endpoint, api_key=key).generate(["a"], 5))
     assert key[:20] not in str(caught.value)
 
 
-def test_a_server_that_hangs_times_out(serve):
+class Word(BaseModel):
+    word: str
+
+
+class Words(BaseModel):
+    words: list[Word]
+
+
+GOOD = '{"words": [{"word": "so"}]}'
+ANSWERED = {"plain": 1, "reasoning": 3, "strict": 1, "ignore": 1, "busy": 2, "thought": 1}
+"""How servers answer in the end, after how many requests."""
+TOLD = {
+    "window": "read 4,196 tokens of a prompt of 40,000 characters",
+    "overflow": "maximum context length",
+    "refuse": "the model refuses: I can't help with that",
+    "empty": "sent an empty answer",
+    "cut": "was cut off",
+}
+"""Of a prompt that has no answer, though the endpoint is there."""
+
+
+def asked(model, *prompts):
+    return list(ask(model, prompts, Words, 2_000))
+
+
+@pytest.mark.parametrize("mode", ANSWERED)
+def test_what_servers_do_besides_an_answer_is_an_answer(serve, mode):
+    endpoint = serve(like(mode, GOOD))
+    model = model_at(endpoint)
+    assert [one.value.words[0].word for one in asked(model, "a")] == ["so"]
+    assert len(endpoint.requests) == ANSWERED[mode]
+
+
+@pytest.mark.parametrize("mode", TOLD)
+def test_what_is_no_answer_is_a_problem_and_never_a_no(serve, mode):
+    harmless = like("plain", GOOD)
+    server = like(mode, GOOD)
+    endpoint = serve(lambda body: (server if len(prompt_of(body)) > 99 else harmless)(body))
+    first, other = sorted(asked(model_at(endpoint), "a" * 40_000, "b"), key=lambda one: one.index)
+    assert first.value is None
+    assert TOLD[mode] in first.problem
+    assert other.value is not None
+
+
+@pytest.mark.parametrize("mode", ["broken", "away", "slow"])
+def test_one_that_is_away_costs_one_wait(serve, mode):
     given_up = threading.Event()
-
-    def reply(body):
-        given_up.wait(timeout=LONGEST)
-        return completion("late")
-
-    model = model_at(serve(reply), timeout_seconds=0.2, retries=0)
+    endpoint = serve(like(mode, GOOD, given_up))
+    model = model_at(endpoint, seconds=0.3 if mode == "slow" else LONGEST)
     with pytest.raises(ModelError, match="does not answer"):
-        list(model.generate(["a"], 5))
+        asked(model, "a")
+    tried = len(endpoint.requests)
+    assert tried == (1 if mode == "slow" else 6)
+    with pytest.raises(ModelError, match="does not answer"):
+        asked(model, *"abcdefgh")
+    assert len(endpoint.requests) == tried, "it is left alone for a while"
     given_up.set()
 
 
+@pytest.mark.parametrize("body", [b"<html>", b"", b"\xff", b"[1]", {"choices": [{}]}, {}])
+def test_what_is_no_completion_is_one_of_an_endpoint_that_is_away(serve, body):
+    with pytest.raises(ModelError, match="The endpoint"):
+        asked(model_at(serve(lambda _: (200, body)), seconds=0.3), "a")
+
+
 def test_nobody_listens():
-    model = OpenAIModel(
-        "m", "http://127.0.0.1:9/v1", api_key=None, key_variable="MY_KEY", retries=0
-    )
+    model = OpenAIModel("m", Endpoint("http://127.0.0.1:9/v1", seconds=0.5))
     with pytest.raises(ModelError, match="check that it runs"):
-        list(model.generate(["a"], 5))
+        asked(model, "a")
+
+
+def test_a_server_that_drips_ends_at_the_deadline():
+    def drip(handler, _):
+        handler.send_response(200)
+        handler.end_headers()
+        for _ in range(100):
+            try:
+                handler.wfile.write(b" ")
+            except OSError:
+                return
+            time.sleep(0.05)
+
+    with answering(drip) as url:
+        model = OpenAIModel("m", Endpoint(f"{url}/v1", seconds=0.3))
+        began = time.monotonic()
+        with pytest.raises(ModelError, match="takes too long"):
+            asked(model, "a")
+    assert time.monotonic() - began < 3
+
+
+def test_an_option_that_is_refused_is_left_out_and_said_once(serve, caplog):
+    def reply(body):
+        return refusal("Extra inputs are not permitted: 'top_k'") if "top_k" in body else good(body)
+
+    good = like("plain", GOOD)
+    endpoint = serve(reply)
+    model = model_at(endpoint, options={"top_k": 3, "top_p": 0.5, "reasoning_effort": "low"})
+    for _ in range(3):
+        assert asked(model, "a")[0].value is not None
+    assert ["top_k" in body for body in endpoint.requests] == [True, False, False, False]
+    assert {(b["top_p"], b["reasoning_effort"]) for b in endpoint.requests} == {(0.5, "low")}
+    assert caplog.text.count("refuses top_k") == 1
+
+
+def test_what_a_prompt_is_refused_for_drops_no_option(serve):
+    endpoint = serve(like("overflow", GOOD))
+    model = model_at(endpoint)
+    asked(model, "a" * 40_000, "a")
+    assert all("max_tokens" in body for body in endpoint.requests)
+
+
+def test_an_endpoint_without_schemas_is_asked_by_a_tool_and_then_in_words(serve):
+    def reply(body):
+        unknown = {"response_format", "tools"} & body.keys()
+        return refusal(f"{unknown.pop()} is not supported") if unknown else answer(GOOD)
+
+    endpoint = serve(reply)
+    model = model_at(endpoint)
+    for _ in range(2):
+        assert asked(model, "a")[0].value is not None
+    forms = [{"response_format", "tools"} & body.keys() for body in endpoint.requests]
+    assert forms == [{"response_format"}, {"tools"}, set(), set()]
+
+
+def test_headers_and_prices_are_those_of_the_configuration(serve):
+    endpoint = serve(lambda _: answer(GOOD, read=1_000_000))
+    config = ModelConfig(
+        model="m", endpoint_url=endpoint.url, headers_env="MORE", read_price=2.0, written_price=0.5
+    )
+    model = open_language_model(config, Path("nowhere"), {"MORE": "x-team: data\napi-key: k-123"})
+    with counting() as used:
+        list(model.generate(["a" * 4_000_000], 2_000))
+    assert (used.calls, used.read, round(used.cost, 3)) == (1, 1_000_000, 2.0)
+    assert endpoint.headers[0]["api-key"] == "k-123"
+    away = open_language_model(config, Path("nowhere"), {})
+    with pytest.raises(ModelError, match="MORE is not set"):
+        list(away.generate(["a"], 5))
+    wrong = open_language_model(config, Path("nowhere"), {"MORE": "k-123"})
+    with pytest.raises(ModelError, match="one `Name: value` a line") as caught:
+        list(wrong.generate(["a"], 5))
+    assert "k-123" not in str(caught.value)

@@ -8,12 +8,9 @@ from typing import Any
 from pneuma_assets.core.errors import OutOfMemoryError
 from pneuma_assets.core.models.base import Conversation, Generation, conversation
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
-from pneuma_assets.core.models.language.answers import cut_at
 
-_WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"\s*\S+")
 _COLUMN = re.compile(r"Describe briefly what the (.+) column represents", re.DOTALL)
-_JUDGED = re.compile(r"\*/\n(.*)\n\*/\nand this question:\n/\*\n(.*)\n\*/", re.DOTALL)
 
 
 class FakeLanguageModel:
@@ -29,7 +26,7 @@ class FakeLanguageModel:
         answers: What it answers to a prompt, in place of a sentence about it.
 
     Attributes:
-        calls: How often `generate` or `yes_probability` was called with at least one prompt.
+        calls: How often `generate` was called with at least one prompt.
         prompts: Every prompt, in the order given.
         sizer: The batch size, with its history.
         batches: How many prompts each batch held, failed ones included.
@@ -46,6 +43,7 @@ class FakeLanguageModel:
         answers: Callable[[str], str] | None = None,
     ) -> None:
         self.name = name
+        self.context: int | None = None
         self.calls = 0
         self.prompts: list[str] = []
         self.sizer = BatchSizer(max_batch)
@@ -59,7 +57,6 @@ class FakeLanguageModel:
         self,
         prompts: Sequence[str | Conversation],
         max_new_tokens: int,
-        stop: Sequence[str] = (),
         schema: Mapping[str, Any] | None = None,
     ) -> Iterator[Generation]:
         """Yield a sentence about the column that the prompt asks for, or about the prompt."""
@@ -80,24 +77,11 @@ class FakeLanguageModel:
             wait=_nothing,
         )
         for index, words in batches:
-            text = cut_at("".join(words[:max_new_tokens]).strip(), stop)
+            text = "".join(words[:max_new_tokens]).strip()
             yield Generation(index, text, whole=len(words) <= max_new_tokens)
         if self._fits == 0 and unfit:
             raise OutOfMemoryError("Nothing fits in memory")
         yield from unfit
-
-    def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
-        """Return how many of the question's words the judged text holds, as a share."""
-        self._note(prompts)
-
-        def run(batch: list[int]) -> Iterator[tuple[int, float]]:
-            for index in self._fitting(batch, prompts):
-                yield index, overlap(prompts[index])
-
-        sizes = [len(prompt.split()) for prompt in prompts]
-        batches = run_batches(sizes, run, self.sizer, unfit=_nothing, wait=_nothing)
-        answers = dict(batches)
-        return [answers.get(index) for index in range(len(prompts))]
 
     def close(self) -> None:
         """Do nothing; there is nothing to free."""
@@ -127,12 +111,3 @@ def sentence_about(prompt: str) -> str:
     digest = hashlib.blake2b(prompt.encode("utf-8", "replace"), digest_size=4).hexdigest()
     subject = found.group(1) if found else (prompt.strip().splitlines() or [""])[0]
     return f"Holds the {subject} of each row ({digest})."
-
-
-def overlap(prompt: str) -> float:
-    """Return the share of the question's words that occur in the judged text."""
-    found = _JUDGED.search(prompt)
-    if found is None:
-        return 0.5
-    text, question = (set(_WORD.findall(part.lower())) for part in found.groups())
-    return len(text & question) / len(question) if question else 0.5

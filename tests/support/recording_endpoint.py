@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -20,6 +20,7 @@ class Endpoint:
         self.url = ""
         self.heard: list[bytes] = []
         self.authorisations: list[str | None] = []
+        self.headers: list[Mapping[str, str]] = []
         self.busy = self.busiest = 0
         self.lock = threading.Lock()
 
@@ -40,6 +41,7 @@ def serving(reply: Reply) -> Iterator[Endpoint]:
         with endpoint.lock:
             endpoint.heard.append(sent)
             endpoint.authorisations.append(request.headers["Authorization"])
+            endpoint.headers.append(dict(request.headers))
             endpoint.busy += 1
             endpoint.busiest = max(endpoint.busiest, endpoint.busy)
         status, said = reply(json.loads(sent))
@@ -69,15 +71,10 @@ def prompt_of(body: dict[str, Any]) -> str:
     return str(body["messages"][-1]["content"])
 
 
-def completion(text: str, candidates: list[tuple[str, float]] | None = None) -> tuple[int, Any]:
-    """Return an answer that is this text, with the first token's candidates if there are any."""
-    logprobs = None
-    if candidates is not None:
-        top = [{"token": token, "logprob": p, "bytes": None} for token, p in candidates]
-        logprobs = {"content": [{**top[0], "top_logprobs": top}]}
+def completion(text: str) -> tuple[int, Any]:
+    """Return an answer that is this text."""
     message = {"role": "assistant", "content": text}
-    choice = {"index": 0, "finish_reason": "stop", "message": message, "logprobs": logprobs}
-    choices = [choice]
+    choices = [{"index": 0, "finish_reason": "stop", "message": message}]
     return 200, {
         "id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": choices
     }  # fmt: skip

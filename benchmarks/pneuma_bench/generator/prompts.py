@@ -14,7 +14,7 @@ from pneuma_bench.generator.queries import SqlQuery, Subject
 
 VERSION = "content 1"
 """Of all prompts; with another one, nothing that was answered before is taken for an answer."""
-STOP = ("\n\n",)
+STOP = "\n\n"
 LONGEST = 500
 """Characters of a question; one that quotes more than that is none."""
 _SHOWN_ROWS = 3

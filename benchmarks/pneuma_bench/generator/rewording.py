@@ -131,13 +131,14 @@ class Asker:
             BenchmarkError: Answers cannot be kept.
             ModelError: As `LanguageModel.generate`.
         """
-        model, made_of = self.model, (self.model.name, VERSION, purpose, str(_TOKENS), *STOP)
+        model, made_of = self.model, (self.model.name, VERSION, purpose, str(_TOKENS), STOP)
         keys = {prompt: content_hash(*made_of, "", prompt) for prompt in prompts}
         known = self.kept.known([*keys.values()])
         said = {prompt: json.loads(known[key]) for prompt, key in keys.items() if key in known}
         for some in chunks([prompt for prompt in keys if prompt not in said], _AT_ONCE):
-            for one in model.generate(some, _TOKENS, STOP):
-                said[some[one.index]] = one.text, one.problem, one.whole
+            for one in model.generate(some, _TOKENS):
+                text, *more = one.text.split(STOP, 1)
+                said[some[one.index]] = text, one.problem, one.whole or bool(more)
             answered = [one for one in some if one in said and said[one][1] is None]
             self.kept.add({keys[one]: json.dumps(said[one]).encode() for one in answered})
             report(f"asking {model.name} ({purpose})", len(said), len(keys))

@@ -6,7 +6,7 @@ Models stand in one map, `models`; a section that uses one names its entry.
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, JsonValue, field_validator
 
 from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
 from pneuma_assets.core.config.section_base import Section, model_path
@@ -38,6 +38,28 @@ class ModelConfig(Section):
     send_values: bool = Field(
         False, description="Whether the endpoint may be shown rows and values of tables."
     )
+    headers_env: VariableName | None = Field(
+        None,
+        description="Names the variable with more headers of requests, one `Name: value` a line.",
+    )
+    context: int | None = Field(
+        None, ge=1_024, description="Tokens that a prompt and its answer may have; none: not known."
+    )
+    timeout: float = Field(
+        120.0, gt=0.0, le=3600.0, description="Most seconds of one prompt, all tries together."
+    )
+    concurrency: int = Field(32, ge=1, le=256, description="Prompts in progress at once.")
+    reasoning_effort: str | None = Field(
+        None, pattern="^[a-z]{1,20}$", description="How much it thinks: what its server takes."
+    )
+    extra: dict[str, JsonValue] = Field(
+        {},
+        description="What else is sent with each prompt, such as `top_p`.",
+    )
+    read_price: float | None = Field(
+        None, ge=0.0, description="Of a million tokens that it reads, in your money."
+    )
+    written_price: float | None = Field(None, ge=0.0, description="Of a million that it writes.")
     device: Annotated[str, _DEVICE] = Field(
         "auto", description="'auto', 'cpu', 'cuda', 'cuda:1', 'mps'."
     )

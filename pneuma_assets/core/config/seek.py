@@ -22,9 +22,7 @@ class SeekConfig(Section):
     requests: int = Field(200, ge=1, description="Most requests to the model.")
     tokens: int = Field(500_000, ge=1_000, description="Most tokens, read and written.")
     seconds: float = Field(3600.0, gt=0.0, description="Most seconds that it works.")
-    cost: float | None = Field(None, gt=0.0, description="Most money, by the prices below.")
-    read_price: float = Field(0.0, ge=0.0, description="Of a million tokens that it reads.")
-    written_price: float = Field(0.0, ge=0.0, description="Of a million tokens that it writes.")
+    cost: float | None = Field(None, gt=0.0, description="Most money, by the model's prices.")
     rows: int = Field(50, ge=1, le=10_000, description="Most rows of a query that are shown.")
     file_megabytes: int = Field(20, ge=1, le=500, description="Most of a person's own file.")
     web: EndpointUrl | None = Field(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from pneuma_assets.core.tables import Vector
 
@@ -26,19 +26,6 @@ class Generation:
     whole: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a model says in a conversation.
-
-    Attributes:
-        text: JSON of the form that was asked for, if the model keeps to it.
-        whole: False where the limit on tokens cut the answer off.
-    """
-
-    text: str
-    whole: bool = True
-
-
 Message = Mapping[str, str]
 """What is said in a conversation: `role` (`system`, `user` or `assistant`) and `content`."""
 
@@ -49,32 +36,6 @@ Conversation = Sequence[Message]
 def conversation(prompt: "str | Conversation") -> Conversation:
     """Return the conversation that a prompt is; one that is a text begins with it."""
     return ({"role": "user", "content": prompt},) if isinstance(prompt, str) else prompt
-
-
-@runtime_checkable
-class ConversingModel(Protocol):
-    """A language model that answers conversations with JSON of a given form."""
-
-    @property
-    def name(self) -> str:
-        """Identifies model and weights."""
-        ...
-
-    def converse(
-        self, messages: Sequence[Message], schema: Mapping[str, Any], max_new_tokens: int
-    ) -> Reply:
-        """Return the answer to a conversation, bound to a JSON schema where the back end can.
-
-        What it says may still be of another form: whoever asks checks that.
-
-        Raises:
-            ModelError: The model is missing or fails, or refuses this conversation.
-        """
-        ...
-
-    def close(self) -> None:
-        """Free what the model holds; the object is not used afterwards."""
-        ...
 
 
 class LanguageModel(Protocol):
@@ -93,20 +54,21 @@ class LanguageModel(Protocol):
         """Identifies model and weights; part of the narration cache's key."""
         ...
 
+    @property
+    def context(self) -> int | None:
+        """Tokens that a prompt and its answer may have together; None: not known."""
+        ...
+
     def generate(
         self,
         prompts: Sequence[str | Conversation],
         max_new_tokens: int,
-        stop: Sequence[str] = (),
         schema: Mapping[str, Any] | None = None,
     ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order.
 
         With a `schema`, answers are JSON of it where the back end can bind them; whoever asks
         describes it in the prompt, too, and checks what comes (`language.forms.ask`).
-
-        An answer ends before the first of the `stop` strings (at most four), which saves what
-        would follow. One that begins with a full stop counts only at the end of a sentence.
 
         A prompt that an endpoint refuses (a content filter) or that does not fit in memory has
         the problem instead of an answer; the others go on. A caller that stores each answer as
@@ -115,14 +77,6 @@ class LanguageModel(Protocol):
         Raises:
             ModelError: The model is missing or fails, or the endpoint refuses any prompt;
                 `OutOfMemoryError` where not even the shortest fits.
-        """
-        ...
-
-    def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
-        """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order.
-
-        None where a prompt has no verdict, for the reasons that `generate` names; what it raises
-        is the same.
         """
         ...
 

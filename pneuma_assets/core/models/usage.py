@@ -13,6 +13,14 @@ CHARACTERS_PER_TOKEN = 3
 """Of English and SQL a token has four and more; of names and numbers less."""
 
 
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a million tokens cost that a model reads, and that it writes."""
+
+    read: float
+    written: float
+
+
 @dataclass(slots=True)
 class Usage:
     """What language models were asked.
@@ -21,11 +29,13 @@ class Usage:
         calls: Requests, repeated and refused ones included; of a model in this process, prompts.
         read: Tokens of these, as the back end counts them, else a third of the characters.
         written: Tokens of the answers, likewise.
+        cost: Money, by the prices that are given; 0 where none are.
     """
 
     calls: int = 0
     read: int = 0
     written: int = 0
+    cost: float = 0.0
 
 
 _lock = threading.Lock()
@@ -43,13 +53,15 @@ def counting() -> Iterator[Usage]:
         _counts.reset(token)
 
 
-def note(calls: int = 0, read: int = 0, written: int = 0) -> None:
+def note(calls: int = 0, read: int = 0, written: int = 0, prices: Prices | None = None) -> None:
     """Add to whatever counts here."""
+    cost = (read * prices.read + written * prices.written) / 1e6 if prices else 0.0
     with _lock:
         for used in _counts.get():
             used.calls += calls
             used.read += read
             used.written += written
+            used.cost += cost
 
 
 def tokens(counted: object, text: str) -> int:

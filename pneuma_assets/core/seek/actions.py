@@ -5,13 +5,13 @@ a person alone decides (to agree, to accept, to keep, to export, to delete) is n
 """
 
 import json
-import re
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.models.language.forms import bound, object_in, told_of
 from pneuma_assets.core.seek.changes import put, put_in, without
 from pneuma_assets.core.seek.state import (
     Code,
@@ -34,9 +34,6 @@ from pneuma_assets.core.seek.state import (
 )
 
 T = TypeVar("T")
-
-_MOST_WORDS = 600
-"""Characters of what is told of an answer of the wrong form."""
 
 
 class ShapeError(PneumaError):
@@ -179,55 +176,26 @@ def action_schema(allowed: Collection[str]) -> dict[str, Any]:
         joined |= one
     schema = TypeAdapter(joined).json_schema()
     defined = schema.pop("$defs", {})
-    bound: dict[str, Any] = _bound({
+    given: dict[str, Any] = bound({
         "type": "object",
         "properties": {"next": schema},
         "required": ["next"],
         "additionalProperties": False,
         "$defs": defined,
     })  # fmt: skip
-    return bound
+    return given
 
 
 def written_schema() -> dict[str, Any]:
     """Return the JSON schema of the materializer's answer."""
-    bound: dict[str, Any] = _bound(Written.model_json_schema())
-    return bound
-
-
-_NOT_BOUND = frozenset(
-    {"title", "description", "default", "pattern", "format", "discriminator"}
-    | {f"{end}{what}" for end in ("min", "max") for what in ("Length", "Items")}
-)
-"""What back ends refuse or turn into large grammars; `read_action` checks it all the same."""
-
-
-def _bound(schema: Any, *, names: bool = False) -> Any:
-    """Return a schema without those; within `properties` the keys are names and all stay."""
-    if isinstance(schema, list):
-        return [_bound(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        key: _bound(value, names=not names and key in ("properties", "$defs"))
-        for key, value in schema.items()
-        if names or key not in _NOT_BOUND
-    }
-
-
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+    given: dict[str, Any] = bound(Written.model_json_schema())
+    return given
 
 
 def _json(text: str) -> dict[str, Any]:
-    """Return the object in an answer, which may stand between words or in a block of code."""
-    text = _THOUGHT.sub("", text)
-    begin, end = text.find("{"), text.rfind("}")
-    try:
-        found = json.loads(text[begin : end + 1]) if 0 <= begin < end else None
-    except (ValueError, RecursionError) as error:
-        raise ShapeError(f"it is no JSON ({str(error)[:_MOST_WORDS]})") from None
-    if not isinstance(found, dict):
-        raise ShapeError("it is no JSON object")
+    found = object_in(text)
+    if found is None:
+        raise ShapeError("it holds no whole JSON object")
     return found
 
 
@@ -235,9 +203,7 @@ def _checked(adapter: TypeAdapter[T], given: Any) -> T:
     try:
         return adapter.validate_json(json.dumps(given))
     except (ValidationError, RecursionError) as error:
-        found = error.errors() if isinstance(error, ValidationError) else []
-        told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found)
-        raise ShapeError((told or "it is nested too deep")[:_MOST_WORDS]) from None
+        raise ShapeError(told_of(error)) from None
 
 
 def changed(state: State, change: Change, tables_of: Mapping[str, tuple[str, ...]]) -> State:

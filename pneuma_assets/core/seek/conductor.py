@@ -15,7 +15,8 @@ from typing import Any, Protocol
 
 from pneuma_assets.core.config.seek import SeekConfig
 from pneuma_assets.core.errors import ModelError, PneumaError
-from pneuma_assets.core.models.base import ConversingModel, Message, Reply
+from pneuma_assets.core.models.base import Generation, LanguageModel, Message
+from pneuma_assets.core.models.language.forms import turn
 from pneuma_assets.core.models.usage import Usage, counting
 from pneuma_assets.core.seek import actions
 from pneuma_assets.core.seek.conversation import (
@@ -99,7 +100,7 @@ class Conductor:
         append: Adds events behind the one of a number; raises `ConversationChangedError`.
     """
 
-    model: ConversingModel
+    model: LanguageModel
     config: SeekConfig
     tools: Tools
     load: Callable[[], Conversation]
@@ -158,10 +159,8 @@ class _Step:
     @property
     def spent(self) -> Spent:
         """What this step took so far."""
-        used, config = self._used, self._by.config
-        cost = (used.read * config.read_price + used.written * config.written_price) / 1e6
-        took = time.monotonic() - self._began
-        return Spent(used.calls, used.read, used.written, took, cost)
+        used, took = self._used, time.monotonic() - self._began
+        return Spent(used.calls, used.read, used.written, took, used.cost)
 
     def events(self) -> list[NewEvent]:
         """Ask for an action, and return what comes of it; raises `ModelError`."""
@@ -201,9 +200,14 @@ class _Step:
         names = _SHORT_ACTIONS if short else actions.NAMES
         return tuple(one for one in names if possible.get(one, True))
 
-    def _ask(self, prompt: Sequence[Message], schema: Mapping[str, Any]) -> Reply:
-        with self._by.tools.guarded():
-            return self._by.model.converse(prompt, schema, self._by.config.reply_tokens)
+    def _ask(self, prompt: Sequence[Message], schema: Mapping[str, Any]) -> Generation:
+        """Return what the model says; raises `ModelError` where it says nothing."""
+        with self._by.tools.guarded(), turn(self._by.model):
+            asked = self._by.model.generate([prompt], self._by.config.reply_tokens, schema)
+            (said,) = asked
+        if said.problem is not None:
+            raise ModelError(said.problem)
+        return said
 
     def _acted(
         self,

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.access_names import Asker
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.errors import ConfigError, PneumaError, QueryError
+from pneuma_assets.core.errors import PneumaError, QueryError
 from pneuma_assets.core.index.base import IndexFilter
-from pneuma_assets.core.models.base import ConversingModel
 from pneuma_assets.core.pipeline.lineage_texts import may_name
 from pneuma_assets.core.seek.changes import put_in, without
 from pneuma_assets.core.seek.conductor import Conductor
@@ -173,11 +172,6 @@ class Seeker:
             if model is None and now.is_open:
                 self._propose(store, tools, now)
             elif model is not None:
-                if not isinstance(model, ConversingModel):
-                    raise ConfigError(
-                        f"{model.name} answers no conversations; let seek.model be a model behind "
-                        "an endpoint, or a .gguf file without a GPU"
-                    )
                 conductor = Conductor(
                     model,
                     self._loaded.deployment.seek,

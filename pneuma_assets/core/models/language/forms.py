@@ -26,7 +26,7 @@ _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)|\A.*?</think>", re.DOTALL | re
 _MOST_TRIED = 200
 """Braces at which an object may begin."""
 
-_MOST_WORDS = 300
+_MOST_WORDS = 600
 """Characters of what is told of an answer of another form."""
 
 _NOT_BOUND = frozenset(

@@ -12,25 +12,15 @@ from pneuma_assets.core.models.base import (
     Conversation,
     Generation,
     Message,
-    Reply,
     conversation,
     with_size,
 )
-from pneuma_assets.core.models.language.answers import (
-    cautious,
-    cut_at,
-    in_parallel,
-    wrongly_cut,
-    yes_share,
-)
+from pneuma_assets.core.models.language.parallel import in_parallel
 from pneuma_assets.core.models.usage import note, tokens
 from pneuma_assets.core.progress import working
 
 _STREAMS = 4
 """Prompts in progress at once. On two cores 1, 4 and 8 differ by a tenth; 32 is far slower."""
-
-_CANDIDATES = 256
-"""First tokens whose probability is asked for when looking for yes and no."""
 
 
 class LlamaCppModel:
@@ -65,65 +55,29 @@ class LlamaCppModel:
         """Identifies model and weights; part of the narration cache's key."""
         return self._name
 
+    @property
+    def context(self) -> int:
+        """Tokens that a prompt and its answer may have together."""
+        return self._window
+
     def generate(
         self,
         prompts: Sequence[str | Conversation],
         max_new_tokens: int,
-        stop: Sequence[str] = (),
         schema: Mapping[str, Any] | None = None,
     ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order."""
-        again: list[int] = []
         form = {} if schema is None else {"response_format": _form(schema)}
-        for index, choice in self._ask(prompts, max_tokens=max_new_tokens, stop=list(stop), **form):
-            if wrongly_cut(choice["message"]["content"] or "", stop):
-                again.append(index)
-            else:
-                yield _generation(index, choice, stop)
-        whole = self._ask(
-            [prompts[index] for index in again], max_tokens=max_new_tokens, stop=cautious(stop)
-        )
-        for at, choice in whole if again else ():
-            yield _generation(again[at], choice, stop)
-
-    def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
-        """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order.
-
-        Where neither is among the likely tokens the answer is something else, which is a no.
-        """
-        answers: list[float | None] = [None] * len(prompts)
-        options = {"max_tokens": 1, "logprobs": True, "top_logprobs": _CANDIDATES}
-        for index, choice in self._ask(prompts, **options):
-            first = choice["logprobs"]["content"][0]["top_logprobs"]
-            share = yes_share((entry["token"], entry["logprob"]) for entry in first)
-            answers[index] = share or 0.0
-        return answers
-
-    def converse(
-        self, messages: Sequence[Message], schema: Mapping[str, Any], max_new_tokens: int
-    ) -> Reply:
-        """Return the answer to a conversation, which a grammar binds to the schema.
-
-        Raises:
-            ModelError: The conversation is longer than the window, or the model fails.
-        """
-        options = {"max_tokens": max_new_tokens, "response_format": _form(schema)}
-        reply = _sent(self._server, messages, **options)
-        if (error := reply.get("error")) is not None:
-            raise ModelError(f"llama.cpp cannot answer: {error.get('message', error)}")
-        choice = reply["choices"][0]
-        return Reply(choice["message"]["content"] or "", choice["finish_reason"] != "length")
+        server = self._server
+        options = {"max_tokens": max_new_tokens, **form}
+        answers = in_parallel(lambda one: _answer(server, one, options), prompts, _STREAMS)
+        for index, choice in answers:
+            ended = choice["finish_reason"]
+            yield Generation(index, choice["message"]["content"] or "", whole=ended != "length")
 
     def close(self) -> None:
         """Free the memory that the model holds; the object is not used afterwards."""
         self.__dict__.pop("_server", None)
-
-    def _ask(
-        self, prompts: Sequence[str | Conversation], **options: Any
-    ) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield (position, choice) as the answers come; stopping early cancels the rest."""
-        server = self._server
-        return in_parallel(lambda one: _answer(server, one, options), prompts, _STREAMS)
 
     @cached_property
     def _server(self) -> Any:
@@ -152,12 +106,6 @@ class LlamaCppModel:
 
 def _form(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"schema": schema}}
-
-
-def _generation(index: int, choice: dict[str, Any], stop: Sequence[str]) -> Generation:
-    text = choice["message"]["content"] or ""
-    kept = cut_at(text, stop)
-    return Generation(index, kept, whole=choice["finish_reason"] != "length" or kept != text)
 
 
 def _sent(server: Any, messages: Sequence[Message], **options: Any) -> dict[str, Any]:

@@ -1,170 +1,155 @@
-"""Any endpoint that speaks OpenAI's chat completions: vLLM, TGI, llama.cpp, Ollama, OpenAI."""
+"""Any endpoint that speaks OpenAI's chat completions: vLLM, TGI, llama.cpp, Ollama, OpenAI.
 
+So do Azure, Anthropic, Bedrock, Gemini and Mistral beside their own protocols. pydantic-ai, tried
+for those, would take over a fifth of this module, and leave here what servers differ in: options
+that they refuse or ignore, forms, cut prompts, deadlines.
+"""
+
+import json
 import logging
+import random
+import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import extra_for
-from pneuma_assets.core.models.base import Conversation, Generation, Message, Reply, conversation
-from pneuma_assets.core.models.language.answers import (
-    cautious,
-    cut_at,
-    in_parallel,
-    said,
-    wrongly_cut,
-    yes_share,
-)
-from pneuma_assets.core.models.usage import note, tokens
+from pneuma_assets.core.missing_parts import Resting
+from pneuma_assets.core.models.base import Conversation, Generation, conversation
+from pneuma_assets.core.models.language.forms import object_in
+from pneuma_assets.core.models.language.parallel import in_parallel
+from pneuma_assets.core.models.usage import Prices, note, tokens
+from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:
-    from openai import OpenAI
-    from openai.types.chat import ChatCompletion
-    from openai.types.chat.chat_completion import Choice
+    import openai
 
-T = TypeVar("T")
-
-_CANDIDATES = 20
-"""First tokens whose probability is asked for; the most that the protocol grants."""
-
-_MAY_LACK = frozenset({"temperature", "max_tokens"})
-"""What models that reason refuse; they take `max_completion_tokens` in the place of the second."""
 _REFUSALS = frozenset({400, 413, 422})
 """What endpoints answer to a prompt that is too long or that a content filter dislikes; they say
 the same to an option that they do not know."""
 
+_PASSING = frozenset({408, 409, 425, 429})
+"""What may be otherwise in a while, as all from 500 on."""
+
+_NEW_NAMES = {"max_tokens": "max_completion_tokens"}
+"""What models that reason take in the place of an option that they refuse."""
+
 _HARMLESS = "Say yes."
 """Asked where all prompts were refused: if this is too, the prompts are not to blame."""
 
-_TIMEOUT_SECONDS = 120.0
-_RETRIES = 5
+_TRIES = 6
+_LONGEST_PAUSE = 8.0
+"""Seconds between tries, unless the endpoint says how long."""
+
+_MOST_BYTES = 32_000_000
+"""Of an answer."""
+
+_WHOLE = 5.5
+"""Characters a token: more than a prompt has that was read whole, and was not cut in silence."""
+
+_MOST_WORDS = 300
+
+_UNKNOWN = re.compile(
+    r"un(?:supported|known|recogni[sz]ed|expected)|not (?:supported|permitted|allowed)"
+    r"|does not support|extra inputs",
+    re.IGNORECASE,
+)
+"""How an option is refused."""
+_TOO_LONG = re.compile(r"context|too (?:long|large)", re.IGNORECASE)
+"""What a prompt is refused for, which may name an option, too: `max_tokens`."""
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model is asked, and how.
+
+    Attributes:
+        url: The base URL, usually ending in /v1.
+        api_key: Never shown; None: servers of one's own often need none.
+        key_variable: The environment variable the key came from, for messages.
+        headers: Finds at first use what else is sent with each request; never shown.
+        seconds: Of one prompt, all tries together.
+        concurrency: Prompts in progress at once.
+        context: Tokens that a prompt and its answer may have together; None: not known.
+        options: What is sent with each prompt besides those of this project.
+        prices: Of tokens, where they are given.
+    """
+
+    url: str
+    api_key: str | None = None
+    key_variable: str = "OPENAI_API_KEY"
+    headers: Callable[[], Mapping[str, str]] = dict
+    seconds: float = 120.0
+    concurrency: int = 32
+    context: int | None = None
+    options: Mapping[str, Any] | None = None
+    prices: Prices | None = None
 
 
 class OpenAIModel:
     """A language model behind an endpoint, asked several prompts at once.
 
-    The client repeats what failed for want of a connection, a slot or a healthy server, waiting
-    longer each time.
+    What failed for want of a connection, a slot or a healthy server is repeated, waiting longer
+    each time or as long as the endpoint says. After that the endpoint is left alone for a while,
+    so that one that is away costs one wait.
 
     Args:
         model: The name that the endpoint knows the model by.
-        endpoint_url: The endpoint's base URL, usually ending in /v1.
-        api_key: Never shown. Servers of one's own often need none.
-        key_variable: The environment variable the key came from, for messages.
-        concurrency: Prompts in progress at once.
+        endpoint: Where it is asked.
     """
 
     concurrent = True
     """Several threads may ask it at once: each has connections of the client's pool."""
 
-    def __init__(
-        self,
-        model: str,
-        endpoint_url: str,
-        *,
-        api_key: str | None,
-        key_variable: str,
-        concurrency: int = 32,
-        timeout_seconds: float = _TIMEOUT_SECONDS,
-        retries: int = _RETRIES,
-    ) -> None:
+    def __init__(self, model: str, endpoint: Endpoint) -> None:
         self._model = model
-        self._endpoint_url = endpoint_url
-        self._api_key = api_key
-        self._key_variable = key_variable
-        self._concurrency = concurrency
-        self._timeout_seconds = timeout_seconds
-        self._retries = retries
-        self._shows_probabilities = True
-        self._unsupported: set[str] = set()
+        self._at = endpoint
+        self._refused: set[str] = set()
         self._forms: Sequence[_Form] = (_by_schema, _by_tool, _in_words)
+        self._resting = Resting()
 
     @property
     def name(self) -> str:
         """Identifies model and weights; part of the narration cache's key."""
         return self._model
 
+    @property
+    def context(self) -> int | None:
+        """Tokens that a prompt and its answer may have together; None: not known."""
+        return self._at.context
+
     def generate(
         self,
         prompts: Sequence[str | Conversation],
         max_new_tokens: int,
-        stop: Sequence[str] = (),
         schema: Mapping[str, Any] | None = None,
     ) -> Iterator[Generation]:
-        """Yield one greedy answer a prompt, as they finish, in any order."""
+        """Yield one answer a prompt, as they finish, in any order.
+
+        An endpoint that refuses JSON schemas is asked by a tool call, and one that refuses that
+        in plain words; what it takes is remembered.
+        """
 
         def answer(prompt: str | Conversation) -> Generation:
-            """Return the answer, at position 0."""
-            if schema is not None:
-                try:
-                    reply = self.converse(conversation(prompt), schema, max_new_tokens)
-                except _RefusedError as error:
-                    return Generation(0, "", str(error))
-                return Generation(0, reply.text, whole=reply.whole)
-
-            def ask(stop: Sequence[str]) -> "Choice":
-                options = {"stop": list(stop)} if stop else {}
-                return self._complete(prompt, max_tokens=max_new_tokens, **options)
-
             try:
-                choice = ask(stop)
-                if wrongly_cut(choice.message.content or "", stop):
-                    choice = ask(cautious(stop))
-                text = self._text(choice)
+                return self._answer(conversation(prompt), max_new_tokens, schema)
             except _RefusedError as error:
                 return Generation(0, "", str(error))
-            kept = cut_at(text, stop)
-            return Generation(0, kept, whole=choice.finish_reason != "length" or kept != text)
 
         refused: list[Generation] = []
-        for index, given in in_parallel(answer, prompts, self._concurrency):
+        for index, given in in_parallel(answer, prompts, self._at.concurrency):
             if given.problem is not None:
                 refused.append(replace(given, index=index))
             else:
                 yield replace(given, index=index)
         if refused and len(refused) == len(prompts):
-            self._text(self._complete(_HARMLESS, max_tokens=2))
+            self._answer(conversation(_HARMLESS), max_new_tokens, None)
         yield from refused
-
-    def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
-        """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order.
-
-        Where an endpoint shows no probabilities the answer's text decides, 1.0 or 0.0: as with
-        the authors, what does not begin with yes is a no. None for a prompt it refuses.
-        """
-        answers = dict(in_parallel(self._judge, prompts, self._concurrency))
-        if answers and all(answer is None for answer in answers.values()):
-            self._text(self._complete(_HARMLESS, max_tokens=2))
-        return [answers[index] for index in range(len(prompts))]
-
-    def converse(
-        self, messages: Sequence[Message], schema: Mapping[str, Any], max_new_tokens: int
-    ) -> Reply:
-        """Return the answer to a conversation, as JSON of a schema where the endpoint binds it.
-
-        An endpoint that refuses JSON schemas is asked by a tool call, and one that refuses that
-        in plain words; what it takes is remembered.
-
-        Raises:
-            ModelError: The endpoint does not answer, or refuses each of these.
-        """
-        for skipped, form in enumerate(self._forms):
-            try:
-                said = self._completion(messages, max_tokens=max_new_tokens, **form(schema))
-            except _RefusedError as error:
-                refused = error
-                continue
-            self._forms = self._forms[skipped:]
-            choice = said.choices[0]
-            calls = choice.message.tool_calls or ()
-            called = next((one.function.arguments for one in calls if one.type == "function"), None)
-            text = called if called is not None else choice.message.content or ""
-            return Reply(text, choice.finish_reason != "length")
-        raise refused
 
     def close(self) -> None:
         """Close the connections; the object is not used afterwards."""
@@ -172,121 +157,200 @@ class OpenAIModel:
         if client is not None:
             client.close()
 
-    def _judge(self, prompt: str) -> float | None:
-        refused = False
-        if self._shows_probabilities:
+    def _answer(
+        self, said: Conversation, max_new_tokens: int, schema: Mapping[str, Any] | None
+    ) -> Generation:
+        """Return the answer, at position 0, in the first form that the endpoint takes."""
+        if schema is None:
+            return self._read(said, self._sent(said, {"max_tokens": max_new_tokens}), bound=False)
+        for skipped, form in enumerate(forms := self._forms):
             try:
-                choice = self._complete(
-                    prompt, max_tokens=1, logprobs=True, top_logprobs=_CANDIDATES
-                )
-            except _RefusedError:
-                refused = True
-            else:
-                share = _first_token_share(choice)
-                if share is not None:
-                    return share
-        try:  # Two tokens, as some models begin an answer with a blank.
-            answer = said(self._text(self._complete(prompt, max_tokens=2)))
-        except _RefusedError as error:
-            _log.warning("A candidate is not judged: %s", error)
-            return None
-        if refused:  # and it was not the prompt that the endpoint disliked
-            self._shows_probabilities = False
-        return answer
+                reply = self._sent(said, {"max_tokens": max_new_tokens, **form(schema)})
+            except _RefusedError as error:
+                refused = error
+                continue
+            self._forms = forms[skipped:]
+            return self._read(said, reply, bound=True)
+        raise refused
 
-    def _text(self, choice: "Choice") -> str:
-        """Return the text of an answer; none is no verdict, and nothing that describes a column."""
-        text = choice.message.content
-        if not isinstance(text, str) or not text.strip():
-            why = choice.finish_reason
-            raise _RefusedError(f"{self._where} sent an empty answer (finish_reason {why!r})")
-        return text
+    def _read(self, said: Conversation, reply: Mapping[str, Any], *, bound: bool) -> Generation:
+        """Return what an endpoint said; nothing said is neither an answer nor a "no".
 
-    def _complete(self, prompt: str | Conversation, **options: Any) -> "Choice":
-        """Ask one prompt."""
-        return self._completion(conversation(prompt), **options).choices[0]
-
-    def _completion(self, messages: Sequence[Message], **options: Any) -> "ChatCompletion":
-        """Ask for one completion; what the endpoint says that it does not support is left out."""
-        settings = {"temperature": 0.0, **options}
-        for name in self._unsupported & settings.keys():
-            value = settings.pop(name)
-            if name == "max_tokens":
-                settings["max_completion_tokens"] = value
+        Raises:
+            ModelError: It sent no answer, or `_RefusedError`: none to this prompt.
+        """
         try:
-            return self._sent(messages, settings)
-        except _RefusedError as error:
-            told = str(error)
-            named = {one for one in _MAY_LACK & settings.keys() if f"'{one}'" in told}
-            if not named or "nsupported" not in told:
-                raise
-            self._unsupported |= named
-        return self._completion(messages, **options)
+            choice = reply["choices"][0]
+            message, ended = choice["message"], choice.get("finish_reason")
+            calls = message.get("tool_calls") or ()
+            text = next((one["function"]["arguments"] for one in calls), message.get("content"))
+        except (LookupError, TypeError, AttributeError):
+            raise ModelError(
+                f"{self._where} sent an answer without a choice; see its log"
+            ) from None
+        if ended == "content_filter":
+            raise _RefusedError(f"{self._where} refuses: its content filter took the answer")
+        if refusal := message.get("refusal"):
+            raise _RefusedError(f"the model refuses: {self._told(refusal)}")
+        if not isinstance(text, str) or not text.strip():
+            thought = message.get("reasoning_content") or message.get("reasoning")
+            if not (bound and isinstance(thought, str) and object_in(thought)):
+                why = (
+                    "used all of its tokens before it said anything"
+                    if ended == "length"
+                    else (f"sent an empty answer (finish_reason {ended!r})")
+                )
+                raise _RefusedError(f"{self._where} {why}")
+            text = thought  # of a parser that takes all for a thought
+        asked, usage = sum(len(one["content"]) for one in said), reply.get("usage")
+        read = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+        if isinstance(read, int) and asked > _WHOLE * max(1, read):
+            raise _RefusedError(
+                f"{self._where} read {read:,} tokens of a prompt of {asked:,} characters: set the "
+                "model's context here and there"
+            )
+        return Generation(0, text, whole=ended != "length")
 
-    def _sent(self, messages: Sequence[Message], settings: Mapping[str, Any]) -> "ChatCompletion":
+    def _sent(self, said: Conversation, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Ask for one completion; an option that the endpoint refuses is left out from then on."""
+        settings = {"temperature": 0.0, **(self._at.options or {}), **given}
+        for name in self._refused & settings.keys():
+            value = settings.pop(name)
+            if name in _NEW_NAMES:
+                settings[_NEW_NAMES[name]] = value
+        try:
+            return self._resting.use(lambda: self._tried(said, settings), _AwayError)
+        except _RefusedError as error:
+            named = {one for one in settings if one not in _FORMS and error.names(one)}
+            if not named:
+                raise
+            _log.warning("%s refuses %s, left out from now on", self._where, ", ".join(named))
+            self._refused |= named
+        return self._sent(said, given)
+
+    def _tried(self, said: Conversation, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Ask until there is an answer, or no time, or no try is left."""
+        _ = self._client  # what is loaded for it takes none of its time
+        until = time.monotonic() + self._at.seconds
+        for number in range(_TRIES):
+            try:
+                return self._once(said, settings, until)
+            except _AwayError as error:
+                pause = min(_LONGEST_PAUSE, 0.5 * 2**number) * random.uniform(0.75, 1)  # noqa: S311
+                pause = error.after if error.after is not None else pause
+                if number + 1 == _TRIES or time.monotonic() + pause >= until:
+                    raise
+            time.sleep(pause)
+        raise AssertionError("the last try returns or raises")
+
+    def _once(
+        self, said: Conversation, settings: Mapping[str, Any], until: float
+    ) -> Mapping[str, Any]:
         """Send one request and turn the client's errors into this project's."""
-        client = self._client  # says what to install, where nothing can be imported
+        create = self._client.chat.completions.with_streaming_response.create
         import openai
 
+        note(calls=1)
+        body = {"messages": cast("Any", list(said)), "model": self._model}
         try:
-            completion: ChatCompletion = client.chat.completions.create(
-                model=self._model,
-                messages=cast("Any", list(messages)),
-                **settings,
-            )
+            with create(
+                **body, extra_body=settings, timeout=max(0.01, until - time.monotonic())
+            ) as response:
+                reply = json.loads(_within(response.iter_bytes(), until))
         except (openai.AuthenticationError, openai.PermissionDeniedError):
             # No cause attached: the endpoint's answer may repeat the key.
             raise ModelError(
-                f"{self._where} refuses the key in ${self._key_variable}; set the right one"
+                f"{self._where} refuses the key in ${self._at.key_variable}; set the right one"
             ) from None
         except openai.NotFoundError:
             raise ModelError(
                 f"{self._where} knows no model {self._model!r}, or the URL lacks its /v1"
             ) from None
-        except (openai.OpenAIError, ValueError) as error:  # its client lets broken JSON out
-            if getattr(error, "status_code", None) in _REFUSALS:
-                raise _RefusedError(f"{self._where} refuses: {self._without_key(error)}") from None
-            raise ModelError(
-                f"{self._where} does not answer ({self._without_key(error)}); check that it runs "
-                "and that endpoint_url is right"
-            ) from None
-        choices = getattr(completion, "choices", None)  # the client takes any JSON for one
-        if not choices or getattr(choices[0], "message", None) is None:
+        except openai.APIStatusError as error:
+            if error.status_code in _REFUSALS:
+                named = str((error.body or {}).get("param") if isinstance(error.body, dict) else "")
+                told = f"{self._where} refuses: {self._told(error)}"
+                raise _RefusedError(told, named) from None
+            passing = error.status_code in _PASSING or error.status_code >= 500
+            raise self._away(error, passing=passing) from None
+        except (openai.OpenAIError, ValueError, RecursionError, TimeoutError) as error:
+            raise self._away(error) from None
+        if not isinstance(reply, dict):
             raise ModelError(f"{self._where} sent an answer without a choice; see its log")
-        asked = "".join(one["content"] for one in messages)
-        text, usage = str(choices[0].message.content or ""), completion.usage
-        note(
-            read=tokens(getattr(usage, "prompt_tokens", None), asked),
-            written=tokens(getattr(usage, "completion_tokens", None), text),
-        )
-        if completion.choices[0].finish_reason == "content_filter":
-            raise _RefusedError(f"{self._where} refuses: its content filter took the answer")
-        return completion
+        self._note(said, reply)
+        return reply
+
+    def _note(self, said: Conversation, reply: Mapping[str, Any]) -> None:
+        """Count what was asked and answered, as the endpoint counts it."""
+        usage = reply.get("usage")
+        usage = usage if isinstance(usage, dict) else {}
+        asked = "".join(one["content"] for one in said)
+        text = json.dumps(reply.get("choices"))
+        read = tokens(usage.get("prompt_tokens"), asked)
+        written = tokens(usage.get("completion_tokens"), text)
+        note(read=read, written=written, prices=self._at.prices)
 
     @cached_property
-    def _client(self) -> "OpenAI":
+    def _client(self) -> "openai.OpenAI":
         with extra_for("a language model behind an endpoint", ModelError):
-            from openai import DefaultHttpxClient, OpenAI
+            from openai import OpenAI
 
         return OpenAI(
-            api_key=self._api_key or "none",
-            base_url=self._endpoint_url,
-            timeout=self._timeout_seconds,
-            max_retries=self._retries,
-            http_client=DefaultHttpxClient(event_hooks={"request": [lambda _: note(calls=1)]}),
+            api_key=self._at.api_key or "none",
+            base_url=self._at.url,
+            default_headers=self._headers,
+            max_retries=0,  # `_tried` repeats, within the time of all tries
         )
+
+    @cached_property
+    def _headers(self) -> Mapping[str, str]:
+        return self._at.headers()
 
     @property
     def _where(self) -> str:
-        return f"The endpoint {self._endpoint_url}"
+        return f"The endpoint {self._at.url}"
 
-    def _without_key(self, error: Exception) -> str:
-        text = str(error).replace(self._api_key, "***") if self._api_key else str(error)
-        return " ".join(text.split())[:300]
+    def _away(self, error: Exception, *, passing: bool = True) -> ModelError:
+        told = (
+            f"{self._where} does not answer ({self._told(error) or type(error).__name__}); check "
+            "that it runs and that endpoint_url is right"
+        )
+        return _AwayError(told, _pause_of(error)) if passing else ModelError(told)
+
+    def _told(self, error: object) -> str:
+        """Return what an endpoint says, on one line, without what nobody may see."""
+        text = str(error)
+        for secret in (self._at.api_key, *self._headers.values()):
+            text = text.replace(secret, "***") if secret else text
+        return one_line(text, _MOST_WORDS)
+
+
+def _within(parts: Iterator[bytes], until: float) -> bytes:
+    """Return the bytes of an answer; raises `TimeoutError` where it comes too slowly.
+
+    Servers that let one wait send blanks meanwhile, with which no read takes long.
+    """
+    read = bytearray()
+    for part in parts:
+        read += part
+        if len(read) > _MOST_BYTES:
+            raise ValueError(f"its answer has more than {_MOST_BYTES:,} bytes")
+        if time.monotonic() > until:
+            raise TimeoutError("its answer takes too long")
+    return bytes(read)
+
+
+def _pause_of(error: Exception) -> float | None:
+    """Return the seconds after which an endpoint wants to be asked again, if it says so."""
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    try:
+        return max(0.0, float(headers.get("retry-after", "")))
+    except ValueError:
+        return None
 
 
 def _by_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    bound = {"name": "reply", "schema": schema}
+    bound = {"name": "reply", "schema": schema, "strict": True}
     return {"response_format": {"type": "json_schema", "json_schema": bound}}
 
 
@@ -303,14 +367,28 @@ def _in_words(_: Mapping[str, Any]) -> dict[str, Any]:
 _Form = Callable[[Mapping[str, Any]], dict[str, Any]]
 """How an endpoint is bound to a form, or, where it knows none, is not."""
 
+_FORMS = frozenset({"response_format", "tools", "tool_choice"})
+"""Options of these, in the place of which another form is tried."""
+
 
 class _RefusedError(ModelError):
-    """The endpoint found the request itself wrong, be it the prompt or an option."""
+    """The endpoint found the request itself wrong, be it the prompt or an option (`named`)."""
+
+    def __init__(self, told: str, named: str = "") -> None:
+        super().__init__(told)
+        self._named = named
+
+    def names(self, option: str) -> bool:
+        """Tell whether an option is what the endpoint does not know."""
+        told = str(self)
+        quoted = re.search(rf"(?<!\w){re.escape(option)}(?!\w)", told) is not None
+        unknown = _UNKNOWN.search(told) is not None and not _TOO_LONG.search(told)
+        return unknown and (quoted or self._named == option)
 
 
-def _first_token_share(choice: "Choice") -> float | None:
-    """Return the share of yes among yes and no in the first token, None where not shown."""
-    if choice.logprobs is None or not choice.logprobs.content:
-        return None
-    candidates = choice.logprobs.content[0].top_logprobs
-    return yes_share((candidate.token, candidate.logprob) for candidate in candidates)
+class _AwayError(ModelError):
+    """The endpoint may answer in a while, such as `after` so many seconds, if it says so."""
+
+    def __init__(self, told: str, after: float | None = None) -> None:
+        super().__init__(told)
+        self.after = after

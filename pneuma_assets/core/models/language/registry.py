@@ -9,14 +9,15 @@ from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
-from pneuma_assets.core.models.language.openai import OpenAIModel
+from pneuma_assets.core.models.language.openai import Endpoint, OpenAIModel
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
+from pneuma_assets.core.models.usage import Prices
+
+WINDOW = 4096
+"""Tokens of a prompt and its answer in llama.cpp, which takes memory for them at first use."""
 
 MAX_BATCH = 128
 """Upper bound of the search for the best batch size."""
-
-CONCURRENCY = 32
-"""Requests that an endpoint gets at once."""
 
 
 def open_language_model(
@@ -37,16 +38,26 @@ def open_language_model(
     A model that is missing or cannot be loaded raises `ModelError` at its first use.
     """
     if config.endpoint_url is not None:
-        return OpenAIModel(
-            config.model,
+        thinks = {"reasoning_effort": config.reasoning_effort} if config.reasoning_effort else {}
+        prices = Prices(config.read_price or 0.0, config.written_price or 0.0)
+        endpoint = Endpoint(
             config.endpoint_url,
             api_key=environ.get(config.api_key_env) or None,
             key_variable=config.api_key_env,
-            concurrency=CONCURRENCY,
+            headers=partial(_headers, config.headers_env, environ),
+            seconds=config.timeout,
+            concurrency=config.concurrency,
+            context=config.context,
+            options={**thinks, **config.extra},
+            prices=prices,
         )
+        return OpenAIModel(config.model, endpoint)
     if config.model.endswith(".gguf") and not _uses_gpu(config.device):
         return LlamaCppModel(
-            config.model, partial(_existing, Path(config.model)), device=config.device
+            config.model,
+            partial(_existing, Path(config.model)),
+            device=config.device,
+            window=config.context or WINDOW,
         )
     return TransformersModel(
         config.model,
@@ -55,6 +66,17 @@ def open_language_model(
         dtype=config.dtype,
         max_batch=MAX_BATCH,
     )
+
+
+def _headers(variable: str | None, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers in a variable, which is not quoted where it holds none."""
+    given = environ.get(variable, "") if variable else ""
+    if variable and not given.strip():
+        raise ModelError(f"The environment variable {variable} is not set; headers_env names it")
+    lines = [line.partition(":") for line in given.splitlines() if line.strip()]
+    if not all(name.strip() and value.strip() for name, _, value in lines):
+        raise ModelError(f"${variable} is to have one `Name: value` a line; correct it")
+    return {name.strip(): value.strip() for name, _, value in lines}
 
 
 def _uses_gpu(device: str) -> bool:

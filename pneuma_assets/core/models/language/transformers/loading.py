@@ -75,10 +75,6 @@ class LoadedModel:
         limit = max(2, self.window - reserve)
         return [_without_middle(tokens, limit) for tokens in encoded]
 
-    def first_tokens(self, words: Sequence[str]) -> set[int]:
-        """Return the tokens that the words begin with."""
-        return {self.tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in words}
-
     def _as_chat(self, said: Conversation) -> str:
         text: str = self.tokenizer.apply_chat_template(
             list(said), tokenize=False, add_generation_prompt=True
@@ -88,6 +84,16 @@ class LoadedModel:
     @property
     def _text_config(self) -> Any:
         return self.model.config.get_text_config(decoder=True)
+
+
+def left_padded(
+    sequences: Sequence[Sequence[int]], pad_token: int, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return token ids and mask, both of shape (sequences, longest), padded on the left."""
+    width = max(1, *map(len, sequences))
+    ids = [[pad_token] * (width - len(tokens)) + list(tokens) for tokens in sequences]
+    mask = [[0] * (width - len(tokens)) + [1] * len(tokens) for tokens in sequences]
+    return torch.tensor(ids, device=device), torch.tensor(mask, device=device)
 
 
 def load(location: str | Path, *, device: str, dtype: str) -> LoadedModel:

@@ -1,33 +1,27 @@
 """Language models of the transformers library, on a GPU or on the CPU."""
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import require
-from pneuma_assets.core.hardware import usable_cores
 from pneuma_assets.core.models.base import Conversation, Generation, with_size
 from pneuma_assets.core.models.batching import BatchSizer, release_memory, run_batches
-from pneuma_assets.core.models.language.answers import NO_WORDS, YES_WORDS, cut_at, stop_test
-from pneuma_assets.core.models.language.transformers.prefixes import group_by_prefix
 from pneuma_assets.core.models.usage import note
 from pneuma_assets.core.progress import working
 
 if TYPE_CHECKING:
     from pneuma_assets.core.models.language.transformers.loading import LoadedModel
 
-_CPU_TOKENS_PER_CORE = 256
-"""Read at once when judging: more do not fit the caches and take up to three times as long."""
-
 _CPU_CACHE_BYTES = 768 * 2**20
 """Bound on a batch's keys and values in the host's memory: too much is not refused there, it
 swaps or gets the process killed."""
 
-
-_log = logging.getLogger(__name__)
+_GREEDY: Any = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
+"""Without what a model's folder says of sampling, which the library warns of."""
 
 
 class TransformersModel:
@@ -62,6 +56,11 @@ class TransformersModel:
         """Identifies model and weights; part of the narration cache's key."""
         return self._name
 
+    @property
+    def context(self) -> int:
+        """Tokens that a prompt and its answer may have together; loads the model."""
+        return self._loaded.window
+
     @cached_property
     def sizer(self) -> BatchSizer:
         """The batch size for narrating, searched across calls; its history shows how it went."""
@@ -70,18 +69,10 @@ class TransformersModel:
             budget = max(2048, _CPU_CACHE_BYTES // self._loaded.cache_bytes_per_token)
         return BatchSizer(self._max_batch, budget)
 
-    @cached_property
-    def _judging_sizer(self) -> BatchSizer:
-        budget = None
-        if self._loaded.model.device.type == "cpu":
-            budget = _CPU_TOKENS_PER_CORE * usable_cores()
-        return BatchSizer(self._max_batch, budget)
-
     def generate(
         self,
         prompts: Sequence[str | Conversation],
         max_new_tokens: int,
-        stop: Sequence[str] = (),
         schema: Mapping[str, Any] | None = None,  # noqa: ARG002  # it binds nothing
     ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order.
@@ -91,84 +82,44 @@ class TransformersModel:
         are rounded, and of 36 descriptions 17 came out word for word as alone.
         """
         loaded = self._loaded  # first of all, as it says that there is something to wait for
-        from pneuma_assets.core.models.language.transformers.decoding import GreedyDecoder
+        import torch
 
-        def text(written: Sequence[int]) -> str:
-            decoded: str = loaded.tokenizer.decode(written, skip_special_tokens=True)
-            return decoded
+        from pneuma_assets.core.models.language.transformers.loading import left_padded
 
-        decoder = GreedyDecoder(
-            loaded.model, loaded.end_tokens, loaded.pad_token, stop_test(stop, text)
-        )
         tokens = loaded.tokenise(prompts, reserve=max_new_tokens)
         note(len(tokens), sum(map(len, tokens)))
         sizes = [len(ids) + max_new_tokens for ids in tokens]
 
         def run(batch: list[int]) -> Iterator[tuple[int, list[int]]]:
-            for row, written in decoder.decode([tokens[item] for item in batch], max_new_tokens):
-                yield batch[row], written
+            ids, mask = left_padded(
+                [tokens[item] for item in batch], loaded.pad_token, loaded.model.device
+            )
+            with torch.no_grad():
+                written = loaded.model.generate(
+                    input_ids=ids,
+                    attention_mask=mask,
+                    max_new_tokens=max_new_tokens,
+                    pad_token_id=loaded.pad_token,
+                    eos_token_id=sorted(loaded.end_tokens) or None,
+                    **_GREEDY,
+                )
+            for item, answer in zip(batch, written[:, ids.shape[1] :].tolist(), strict=True):
+                yield item, list(takewhile(lambda one: one not in loaded.end_tokens, answer))
 
         unfit: list[Generation] = []
         batches = run_batches(
             sizes,
             run,
             self.sizer,
-            order=_order(tokens),
             unfit=lambda index, error: unfit.append(Generation(index, "", str(error))),
         )
         for index, written in batches:
             note(written=len(written))
-            answer = text(written)
-            kept = cut_at(answer, stop)
-            yield Generation(index, kept, whole=len(written) < max_new_tokens or kept != answer)
+            text = loaded.tokenizer.decode(written, skip_special_tokens=True)
+            yield Generation(index, text, whole=len(written) < max_new_tokens)
         if unfit and len(unfit) == len(prompts):
             self._check_room()
         yield from unfit
-
-    def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
-        """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order."""
-        loaded = self._loaded
-        import torch
-
-        from pneuma_assets.core.models.language.transformers.decoding import left_padded
-
-        yes = sorted(loaded.first_tokens(YES_WORDS) - loaded.first_tokens(NO_WORDS))
-        no = sorted(loaded.first_tokens(NO_WORDS) - loaded.first_tokens(YES_WORDS))
-        tokens = loaded.tokenise(prompts, reserve=1)
-        note(len(tokens), sum(map(len, tokens)), len(tokens))
-
-        def run(batch: list[int]) -> Iterator[tuple[int, float]]:
-            ids, mask = left_padded(
-                [tokens[item] for item in batch], loaded.pad_token, loaded.model.device
-            )
-            positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
-            with torch.no_grad():
-                logits = (
-                    loaded.model(
-                        input_ids=ids,
-                        attention_mask=mask,
-                        position_ids=positions,
-                        use_cache=False,
-                        logits_to_keep=1,
-                    )
-                    .logits[:, -1]
-                    .float()
-                )
-            odds = logits[:, yes].logsumexp(dim=1) - logits[:, no].logsumexp(dim=1)
-            yield from zip(batch, torch.sigmoid(odds).tolist(), strict=True)
-
-        answers: list[float | None] = [None] * len(prompts)
-        batches = run_batches(
-            [len(ids) for ids in tokens],
-            run,
-            self._judging_sizer,
-            unfit=lambda index, error: _log.warning("Candidate %d is not judged: %s", index, error),
-        )
-        for index, value in batches:
-            answers[index] = value
-        if prompts and all(answer is None for answer in answers):
-            self._check_room()
-        return answers
 
     def _check_room(self) -> None:
         """Tell a machine on which nothing fits, which is an error, from prompts too long for it."""
@@ -201,11 +152,3 @@ class TransformersModel:
             from pneuma_assets.core.models.language.transformers.loading import load
 
             return load(where, device=self._device, dtype=self._dtype)
-
-
-def _order(tokens: Sequence[Sequence[int]]) -> list[int]:
-    """Return the prompts longest first, those that share a beginning still side by side."""
-    groups = group_by_prefix(tokens)
-    longest = [max(len(tokens[item]) for item in range(g.start, g.stop)) for g in groups]
-    ordered = sorted(range(len(groups)), key=lambda number: -longest[number])
-    return [item for g in ordered for item in range(groups[g].start, groups[g].stop)]
