@@ -47,7 +47,6 @@ def snippets(
         whole = shown if table is not None and len(shown) == len(table.columns) else ()
         statement = _statement(table_id, whole, dialect)
         yield "sql", f"{statement};"
-        yield "pandas", f"import pandas as pd\n\ntable = pd.read_sql({statement!r}, connection)"
     elif location and table is not None:
         yield from _of_file(*split_inside(location, format), format, table, missing)
     if asset_key is not None:

@@ -51,10 +51,9 @@ def has_keys(loaded: LoadedDeployment, environ: Mapping[str, str]) -> bool:
     what = there = ""
     if has_state(loaded, environ):
         with open_store(loaded, environ) as store:
-            has_any = bool(store.keys.all())
-            if has_any or not store.keys.are_unknown():
-                return has_any
-        what, there = "The state was made again", "its keys may be lost"
+            if not store.keys.are_unknown():
+                return bool(store.keys.all())
+        what, there = "The state has no key", "keys were made, or may have been, in another"
     elif loaded.deployment.state.url is None:
         found = {one.name for one in loaded.home.iterdir()} if loaded.home.exists() else set()
         own = {one for one in found - {FILE_NAME, f"{FILE_NAME}.lock"} if not one.startswith(".")}

@@ -255,6 +255,8 @@ class WorkspaceCatalog(WorkspaceBase):
 
     def _view(self, readers: Sequence[str] | None) -> "View":
         self._check_open()
+        if readers is not None:
+            check_names("readers", readers, QueryError)
         return self._catalog.current().view(readers)
 
     @cached_property

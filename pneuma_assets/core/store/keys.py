@@ -3,14 +3,18 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Row, or_, select, update
 
-from pneuma_assets.core.store.database import StorePart, get_json, put_json
+from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.store.database import Database, StorePart
 from pneuma_assets.core.store.schema import access_keys, insert_rows
 
-_UNKNOWN = "keys may be lost"
+MADE = "keys.made"
+"""A file beside the state file, which says that there are keys, or were. It outlives both the state
+and what people said, so that without a key in them nobody takes these for a deployment without."""
 _COLUMNS = [column.name for column in access_keys.c]
 
 
@@ -45,10 +49,20 @@ class AccessKey:
 
 
 class AccessKeys(StorePart):
-    """The part of the store that keeps API keys."""
+    """The part of the store that keeps API keys.
+
+    Args:
+        database: Where.
+        mark: The file `MADE`; None: the state is on a server, which has backups of its own.
+    """
+
+    def __init__(self, database: Database, mark: Path | None = None) -> None:
+        super().__init__(database)
+        self._mark = mark
 
     def add(self, key: AccessKey) -> None:
         """Keep a new key."""
+        self.mark_made()  # before there is one
         row = {one: getattr(key, one) for one in _COLUMNS} | {
             "readers": json.dumps(key.readers),
             "may_edit": int(key.may_edit),
@@ -58,13 +72,21 @@ class AccessKeys(StorePart):
             insert_rows(connection, access_keys, [row])
         self._db.checkpoint()
 
-    def note_unknown(self) -> None:
-        """Note that keys may have been lost: this state was made in a home that was used before."""
-        put_json(self._db, _UNKNOWN, True)
+    def mark_made(self) -> None:
+        """Note that there are keys, or may have been; raises `StateError` where it cannot be."""
+        if self._mark is None or self._mark.exists():
+            return
+        try:
+            self._mark.touch()
+        except OSError as error:
+            raise StateError(
+                f"That there are keys cannot be kept in {self._mark} ({error.strerror}); free disk "
+                "space, or let this user write there, and run again."
+            ) from error
 
     def are_unknown(self) -> bool:
-        """Tell whether keys may have been lost, so that there being none says nothing."""
-        return bool(get_json(self._db, _UNKNOWN))
+        """Tell whether keys were made, or may have been, and there is none: they are lost."""
+        return self._mark is not None and self._mark.exists() and not self.all()
 
     def all(self) -> list[AccessKey]:
         """Return all keys that were ever made, the oldest first."""

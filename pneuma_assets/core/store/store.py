@@ -23,7 +23,7 @@ from pneuma_assets.core.store.embeddings import (
     SharedEmbeddings,
 )
 from pneuma_assets.core.store.joins import Joins
-from pneuma_assets.core.store.keys import AccessKeys
+from pneuma_assets.core.store.keys import MADE, AccessKeys
 from pneuma_assets.core.store.knowledge import KnowledgeStore
 from pneuma_assets.core.store.listings import Listings
 from pneuma_assets.core.store.narrations import NarrationCache
@@ -92,9 +92,9 @@ class Store(Closing):
         self.asset_keys = OwnedAssetKeys(self._db)
         self.questions = Questions(self._db)
         self.catalog = CatalogFacts(self._db)
-        self.keys = AccessKeys(self._db)
+        self.keys = AccessKeys(self._db, at.with_name(MADE) if isinstance(at, Path) else None)
         if lost:
-            self.keys.note_unknown()
+            self.keys.mark_made()
         self.usage = Usage(self._db, self.embeddings)
         self.conversations = Conversations(self._db)
         self.knowledge = KnowledgeStore(self._db)

@@ -2,10 +2,12 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
 from heapq import nsmallest
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +79,8 @@ def column_profile(
             values, units = _times_of(cells, low, high), _OF_TIMES
         if values is not None:
             least, greatest = (
-                cells[int(at)][:SHOWN_CHARACTERS] for at in (values.argmin(), values.argmax())
+                _end(end, [cells[at] for at in np.flatnonzero(values == end(values))])
+                for end in (min, max)
             )
             weights = np.array([counts.get(cell, 0) for cell in cells], np.float64)
             weights[: len(ends)] = 0
@@ -90,6 +93,15 @@ def column_profile(
         bins,
         sampled is None,
     )
+
+
+def _end(end: Callable[..., Any], cells: Sequence[str]) -> str:
+    """Return the least or greatest of cells that are the same number of 64 bits."""
+    try:
+        found = end(cells, key=Decimal) if len(cells) > 1 else cells[0]
+    except InvalidOperation:  # a time, or a number in a country's own spelling
+        found = cells[0]
+    return str(found)[:SHOWN_CHARACTERS]
 
 
 def histogram(values: Numbers, weights: Numbers, units: Sequence[float]) -> Bins:

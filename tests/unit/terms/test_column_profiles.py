@@ -61,6 +61,13 @@ def test_a_small_column_is_told_exactly(cells):
         assert float(found.least) <= float(found.greatest)
 
 
+def test_ends_that_64_bits_do_not_tell_apart_are_told_exactly():
+    cells = ["1234567890.123456790", "1234567894.5", "1234567890.123456789", "1234567894.50001"]
+    many = ["18446744073709551615", "18446744073709551613", "18446744073709551614"]
+    assert (profiled(cells).least, profiled(cells).greatest) == (cells[2], cells[3])
+    assert (profiled(many).least, profiled(many).greatest) == (many[1], many[0])
+
+
 @given(st.lists(NUMBERS, min_size=1, max_size=60))
 def test_the_least_and_the_greatest_number_are_those_of_duckdb(cells):
     found = profiled(cells)

@@ -1,6 +1,8 @@
 """Who may be served where, who reads figures, whose scripts may ask, and files of answers."""
 
-from contextlib import nullcontext
+import shutil
+import sqlite3
+from contextlib import closing, nullcontext
 from dataclasses import replace
 
 import pytest
@@ -105,6 +107,45 @@ def test_a_state_that_is_gone_is_not_one_without_keys(used, lost):
         with open_store(used, {}) as store:
             create_key(store, "ana")
         assert has_keys(used, {})
+
+
+def _foreign(home):
+    (home / "said.jsonl").unlink()
+    with closing(sqlite3.connect(home / "state.db")) as other:
+        other.execute("CREATE TABLE x (a)")
+
+
+def _older(home):
+    (home / "before.db").replace(home / "state.db")
+    (home / "said.jsonl").write_text('{"said": "access_keys", "key_id": "a", "dig')
+
+
+RETURNS = {
+    "what people said is cut": lambda home: (home / "said.jsonl").write_text('{"said": "acc'),
+    "what people said is empty": lambda home: (home / "said.jsonl").write_text(""),
+    "the file of a stranger": _foreign,
+    "a file of before the key": _older,
+}
+
+
+@pytest.mark.parametrize("back", RETURNS.values(), ids=RETURNS)
+def test_what_comes_back_without_the_keys_is_no_state_without_keys(used, back):
+    with open_store(used, {}) as store:
+        assert not store.keys.are_unknown()
+    shutil.copy(used.home / "state.db", used.home / "before.db")
+    with closing(sqlite3.connect(used.home / "before.db")) as before:
+        before.execute("DELETE FROM access_keys")
+        before.commit()
+    for one in used.home.glob("state.db*"):
+        one.unlink()
+    back(used.home)
+    for told in ("nobody knows whether there were keys", "keys were made"):
+        with pytest.raises(StateError, match=told):
+            has_keys(used, {})
+        run_stages(used)  # as a cron job does meanwhile
+    with open_store(used, {}) as store:
+        create_key(store, "ana")
+    assert has_keys(used, {})
 
 
 def test_the_keys_of_a_state_of_nothing_are_found(used):
