@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pneuma_assets.core.models.usage import counting
 from pneuma_assets.web.authentication import Authentication, Caller
 from pneuma_assets.web.limits import RateLimiter, read_body
 from pneuma_assets.web.metrics import Metrics
@@ -92,8 +93,11 @@ class Guard:
 
         try:
             admitted = await self._admitted(request, receive)
-            with self._metrics.in_progress():
-                await self.app(scope, admitted, sending)
+            with self._metrics.in_progress(), counting() as used:
+                try:
+                    await self.app(scope, admitted, sending)
+                finally:
+                    self._metrics.note_usage(used)
         except ClientDisconnect:
             status = _LEFT
         except Exception as error:

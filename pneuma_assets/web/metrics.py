@@ -13,6 +13,7 @@ from starlette.requests import Request
 
 from pneuma_assets.core.config.secrets import read_secret
 from pneuma_assets.core.config.web import WebConfig
+from pneuma_assets.core.models.usage import Usage
 
 T = TypeVar("T")
 
@@ -38,6 +39,9 @@ class Metrics:
         self._seconds = named(
             Histogram, "request_seconds", "Time to answer.", labels, buckets=_BUCKETS
         )
+        self._asked = named(Counter, "model_requests", "Requests to language models.")
+        self._tokens = named(Counter, "model_tokens", "Read and written by them.", ("how",))
+        self._cost = named(Counter, "model_cost", "What they cost, by the prices of `models`.")
         self._running = named(
             Gauge, "requests_in_progress", "Being answered.", multiprocess_mode="livesum"
         )
@@ -60,6 +64,13 @@ class Metrics:
         method = method if method in _METHODS else "other"
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(method, route).observe(seconds)
+
+    def note_usage(self, used: Usage) -> None:
+        """Count what language models were asked for a request."""
+        self._asked.inc(used.calls)
+        self._tokens.labels("read").inc(used.read)
+        self._tokens.labels("written").inc(used.written)
+        self._cost.inc(used.cost)
 
     def text(self) -> bytes:
         """Return all figures, those of other workers included, in the format of Prometheus."""
