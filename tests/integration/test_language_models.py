@@ -10,9 +10,7 @@ from pneuma_assets.core.describe.prompts import column_prompt
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.registry import open_language_model
-from pneuma_assets.core.search.judge import judge_prompt
 from pneuma_assets.core.seek import actions
-from pneuma_assets.core.tables import Block, DocumentKind
 from tests.support.waiting import LONGEST
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -23,12 +21,12 @@ SCHEMAS = (
     ("id",),
 )
 PROMPTS = [column_prompt(schema, n) for schema in SCHEMAS for n in range(len(schema))]
-BLOCKS = [
-    Block("s/a", DocumentKind.SCHEMA, "Player | AB: at bats | home_runs"),
-    Block("s/b", DocumentKind.ROWS, "station: Oslo | wind speed: 7.2 | precipitation: 3 | " * 9),
-    Block("s/c", DocumentKind.CONTEXT, "Measured by weather stations."),
+TEXTS = [
+    "Player | AB: at bats | home_runs",
+    "station: Oslo | wind speed: 7.2 | precipitation: 3 | " * 9,
+    "Measured by weather stations.",
 ]
-JUDGED = [judge_prompt("How strong is the wind in Oslo?", block) for block in BLOCKS]
+JUDGED = [f"Given a table:\n{one}\nDoes it say how windy Oslo is? Say yes/no." for one in TEXTS]
 NEW = 20
 
 
