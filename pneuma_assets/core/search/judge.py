@@ -178,7 +178,6 @@ def _line(
     hidden = {one.name.casefold() for one in profile.columns if one.hidden} if profile else set()
     seen = [at for at, name in enumerate(evidence.columns) if name.casefold() not in hidden]
     seen.sort(key=lambda at: evidence.columns[at] not in result.columns)  # the named ones first
-    names = _that_fit((harmless(evidence.columns[at], _NAME) for at in seen[:_COLUMNS]), room // 4)
     drawn = evidence.rows[:_ROWS]
     said = "" if result.kind == DocumentKind.NAMES else _without(hidden, result.text)
     texts = {
@@ -187,11 +186,17 @@ def _line(
         "passage": (said, room // 4),
     }
     parts = [f'"{key}": {_quoted(text, most)}' for key, (text, most) in texts.items() if text]
-    line = ", ".join((f'{{"n": {number}', *parts, f'"columns": [{", ".join(names)}], "rows": ['))
-    left = room - len(line) - len("]}")
+    line = ", ".join((f'{{"n": {number}', *parts))
+    left = room - len(line) - len(', "more columns": 1000, "columns": [], "rows": []}')
+    columns = (harmless(evidence.columns[at], _NAME) for at in seen[:_COLUMNS])
+    names = _that_fit(columns, left // 3 if drawn else left)
+    line += f', "columns": [{", ".join(names)}]'
+    if len(names) < len(seen):
+        line += f', "more columns": {len(seen) - len(names)}'
+    left = room - len(line) - len(', "rows": []}')
     cell = min(_CELL, max(_LEAST_CELL, left // max(1, len(drawn) * len(names)) - len('"", ')))
     rows = ([harmless(row[at] or "", cell) for at in seen[: len(names)]] for row in drawn)
-    return f"{line}{', '.join(_that_fit(rows, left))}]}}"
+    return f'{line}, "rows": [{", ".join(_that_fit(rows, left))}]}}'
 
 
 def _quoted(text: str, most: int) -> str:

@@ -155,6 +155,18 @@ def test_it_reads_names_columns_rows_and_the_passage():
     }
 
 
+def test_of_a_wide_table_it_reads_some_columns_and_how_many_more_there_are():
+    columns = tuple(f"measure_{n}" for n in range(400))
+    wide = known(TableTerms(columns=columns, rows=(("1.25",) * 400,) * 3))
+    results = [table(f"t{n}", text="rain " * 60) for n in range(MOST_JUDGED)]
+    prompt = judge_prompt("q", [replace(one, columns=("measure_399",)) for one in results], wide)
+    for one in shown_tables(prompt):
+        assert one["columns"][0] == "measure_399"
+        assert 5 <= len(one["columns"]) == 400 - one["more columns"]
+        assert len(one["rows"]) >= 2
+        assert {len(row) for row in one["rows"]} == {len(one["columns"])}
+
+
 def test_a_hidden_column_is_in_no_prompt():
     columns = ("id", "salary", "Net Pay")
     evidence = TableTerms(columns=columns, rows=(("1", None, None),))
