@@ -19,7 +19,7 @@ from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.models.language.registry import open_language_model
-from pneuma_assets.core.search.judge import MOST_JUDGED, Known, by_grade, graded
+from pneuma_assets.core.search.judge import MOST_JUDGED, by_grade, graded
 from pneuma_assets.core.search.results import TableResult
 from pneuma_bench.experiments.support.sets import arguments, means, sets_of
 from pneuma_bench.lab import Lab
@@ -49,7 +49,7 @@ def measured(lab: Lab, setting: Setting, model: LanguageModel, most: int) -> dic
     answered = [one for one in every if one[1]]
     asked = random.Random(0).sample(answered, min(most, len(answered)))
     questions = [text for text, _ in asked]
-    known = Known(lab.index(setting)[0].evidence)
+    known = lab.index(setting)[0].evidence
     found = lab.engine(setting).ask_many(questions, k=MOST_JUDGED, judge=False)
     read, problem = graded(model, questions, found, known)
     back, _ = graded(model, questions, [one[::-1] for one in found], known)

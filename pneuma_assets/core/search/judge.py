@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 
 from pydantic import BaseModel, Field
@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 from pneuma_assets.core.models.base import LanguageModel, conversation
 from pneuma_assets.core.models.language.forms import ask, turn
 from pneuma_assets.core.search.passages import holding
-from pneuma_assets.core.search.results import ScoreParts, TableResult, descending
+from pneuma_assets.core.search.results import TableResult, descending
 from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
 from pneuma_assets.core.text.safe import harmless
 
@@ -79,25 +79,12 @@ class Verdicts(BaseModel):
     candidates: list[Verdict]
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of tables, to show them to the judge.
-
-    Attributes:
-        evidence: Returns what the index keeps of their rows.
-        profiles: Returns what they are, so far as that is known: their comments, and which columns
-            rules of privacy hide, of which nothing is shown.
-    """
-
-    evidence: Callable[[Sequence[str]], Mapping[str, TableTerms]]
-    profiles: Callable[[Collection[str]], Mapping[str, Table]] = lambda _: {}
-
-
 def graded(
     model: LanguageModel,
     questions: Sequence[str],
     answers: Sequence[Sequence[TableResult]],
-    known: Known,
+    evidence: Callable[[Sequence[str]], Mapping[str, TableTerms]],
+    profiles: Callable[[Sequence[str]], Mapping[str, Table]] = lambda _: {},
 ) -> tuple[list[list[TableResult]], str]:
     """Return the tables of each question in their order, with verdicts, and why some have none.
 
@@ -107,15 +94,21 @@ def graded(
         model: The judge.
         questions: One request each.
         answers: The tables of each, at most `MOST_JUDGED`, that who asks may see.
-        known: Of these tables.
+        evidence: Returns what the index keeps of tables.
+        profiles: Returns what tables are, as far as that is known: their comments, and the columns
+            that rules of privacy hide, of which nothing is shown.
 
     Raises:
         ModelError: The model is missing or fails.
     """
-    at = [place for place, some in enumerate(answers) if some]
-    prompts = [conversation(judge_prompt(questions[one], answers[one], known)) for one in at]
+    at, prompts = [], []
+    for place, (question, some) in enumerate(zip(questions, answers, strict=True)):
+        if ids := [one.table_id for one in some]:
+            at.append(place)
+            prompts.append(judge_prompt(question, some, evidence(ids), profiles(ids)))
     with turn(model):
-        said = {at[one.index]: one for one in ask(model, prompts, Verdicts, _TOKENS)}
+        answered = ask(model, [*map(conversation, prompts)], Verdicts, _TOKENS)
+        said = {at[one.index]: one for one in answered}
     judged = [
         _with_grades(some, said[place].value if place in said else None)
         for place, some in enumerate(answers)
@@ -139,11 +132,11 @@ def by_grade(read: Sequence[TableResult], unread: Sequence[TableResult] = ()) ->
         unread: Those that follow them.
     """
     accepted = [one for one in read if not one.parts.is_refused]
-    refused = [one for one in read if one.parts.is_refused]
     if not accepted:
         return [*read, *unread]
-    best = iter(sorted((one for one in accepted if one.parts.judge is not None), key=_worst))
-    placed = [one if one.parts.judge is None else next(best) for one in accepted]
+    best = iter(sorted((one for one in accepted if one.parts.judge), key=_worst))
+    placed = [next(best) if one.parts.judge else one for one in accepted]
+    refused = (one for one in read if one.parts.is_refused)
     ordered = [*descending([*placed, *unread]), *refused]
     scores = accumulate((one.score for one in ordered), min)  # one that is refused is no better
     return [replace(one, score=score) for one, score in zip(ordered, scores, strict=True)]
@@ -153,15 +146,18 @@ def _worst(one: TableResult) -> float:
     return -(one.parts.judge or 0.0)
 
 
-def judge_prompt(question: str, results: Sequence[TableResult], known: Known) -> str:
+def judge_prompt(
+    question: str,
+    results: Sequence[TableResult],
+    evidence: Mapping[str, TableTerms],
+    profiles: Mapping[str, Table],
+) -> str:
     """Return what the model is asked about the tables of one question, which are numbered from 1.
 
     Strings of JSON on lines of their own: what a stranger wrote can end neither.
     """
-    ids = [one.table_id for one in results]
-    evidence, profiles = known.evidence(ids), known.profiles(ids)
     asked = _quoted(question, _QUESTION)
-    room = (MOST_CHARACTERS - len(_PROMPT) - len(asked)) // max(1, len(ids))
+    room = (MOST_CHARACTERS - len(_PROMPT) - len(asked)) // max(1, len(results))
     lines = [
         _line(number, one, evidence.get(one.table_id), profiles.get(one.table_id), room)
         for number, one in enumerate(results, start=1)
@@ -227,15 +223,12 @@ def _with_grades(results: Sequence[TableResult], said: Verdicts | None) -> list[
     """Return tables with what is said of each; what is said of a number twice counts as nothing."""
     verdicts = said.candidates if said else []
     often = Counter(one.n for one in verdicts)
-    by_number = {one.n: one for one in verdicts if often[one.n] == 1}
-    return [
-        replace(one, parts=_judged(one.parts, by_number.get(number)))
-        for number, one in enumerate(results, start=1)
-    ]
-
-
-def _judged(parts: ScoreParts, verdict: Verdict | None) -> ScoreParts:
-    if verdict is None:
-        return parts
-    reason = harmless(verdict.reason, _REASON)
-    return replace(parts, judge=verdict.grade / _MOST_GRADE, reason=reason)
+    judged = list(results)
+    for one in verdicts:
+        if often[one.n] == 1 and 1 <= one.n <= len(judged):
+            grade, reason = one.grade / _MOST_GRADE, harmless(one.reason, _REASON)
+            table = judged[one.n - 1]
+            judged[one.n - 1] = replace(
+                table, parts=replace(table.parts, judge=grade, reason=reason)
+            )
+    return judged

@@ -1,6 +1,6 @@
 """From a question to ranked tables (Pneuma, section 5.1)."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pneuma_assets.core.config.query import QueryOptions
@@ -11,7 +11,7 @@ from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.relations.rank_groups import CANDIDATES, GroupResult
 from pneuma_assets.core.search.block_search import BlockSearch
 from pneuma_assets.core.search.groups import GroupSearch, JoinsOf
-from pneuma_assets.core.search.judge import MOST_JUDGED, Known, by_grade, graded
+from pneuma_assets.core.search.judge import MOST_JUDGED, by_grade, graded
 from pneuma_assets.core.search.mentions import (
     MOST_NAMES,
     HeaderMatcher,
@@ -80,7 +80,7 @@ class QueryEngine:
         joins_of: JoinsOf = lambda _: (),
         kept_headers: KeptHeaders = lambda _: {},
         answers: Callable[[], KnownAnswers] = KnownAnswers,
-        profiles: Callable[[Collection[str]], Mapping[str, Table]] = lambda _: {},
+        profiles: Callable[[Sequence[str]], Mapping[str, Table]] = lambda _: {},
     ) -> None:
         self._index = index
         self._encoder = encoder
@@ -369,8 +369,8 @@ class QueryEngine:
         self, model: LanguageModel, asked: Sequence[str], found: Sequence[Found], few: int
     ) -> tuple[list[Found], str]:
         """Return answers whose first `few` tables stand by their grades, and why some have none."""
-        known = Known(self._index.evidence, self._profiles)
-        read, problem = graded(model, asked, [one.results[:few] for one in found], known)
+        best = [one.results[:few] for one in found]
+        read, problem = graded(model, asked, best, self._index.evidence, self._profiles)
         pairs = zip(found, read, strict=True)
         judged = [replace(o, results=by_grade(some, o.results[few:])) for o, some in pairs]
         return judged, problem
