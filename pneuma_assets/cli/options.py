@@ -75,7 +75,7 @@ AlphaOption = Annotated[
 JudgeOption = Annotated[
     bool | None,
     typer.Option(
-        "--judge/--no-judge", help="Let a language model demote results that do not answer."
+        "--judge/--no-judge", help="Let a language model grade the best results and order them."
     ),
 ]
 AuthorOption = Annotated[

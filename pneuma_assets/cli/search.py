@@ -208,6 +208,8 @@ def _print_answer(answer: "Sequence[TableResult]", min_confidence: float, *, exp
             print_indented(_family_line(result.family), margin=4, most_lines=2)
         if explain:
             print_indented(_explained(parts), margin=4, most_lines=2)
+            if parts.reason:
+                print_indented(f"judge: {parts.reason}", margin=4, most_lines=2)
 
 
 def _family_line(family: "Family") -> str:

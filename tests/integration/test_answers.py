@@ -31,6 +31,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import TableRef, TableTerms
 from pneuma_assets.resources.build import build_resources
 from tests.support.deployment_files import deploy, folder_source
+from tests.support.fake_model import shown_tables
 from tests.support.postgresql_process import Server
 from tests.support.postgresql_server import new_database
 from tests.support.recording_endpoint import (
@@ -187,7 +188,7 @@ def test_every_request_for_an_answer_is_counted_also_those_of_the_judge(indexed,
         with open_workspace(indexed(LAKE, answers=model, judge=model)) as workspace:
             answer = workspace.answer("titles of papers that the author person c writes")
     assert answer.outcome == (Outcome.NOT_WRITTEN if sure else Outcome.REFUSED)
-    assert any("Is the table relevant" in prompt_of(one) for one in endpoint.requests)
+    assert any(shown_tables(prompt_of(one)) for one in endpoint.requests)
     assert counted(asdict(answer.usage), endpoint, (100, 10))
 
 

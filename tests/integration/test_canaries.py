@@ -4,6 +4,8 @@ Runs, questions and the command line are the real ones; only the encoder is smal
 """
 
 import io
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +24,9 @@ from pneuma_assets.index_run import run_indexing
 from tests.support.canaries import RULES, SHOWN, Lake, contents, hashes, hashes_in, hearing, leaks
 from tests.support.deployment_files import deploy
 from tests.support.elasticsearch_server import documents
+from tests.support.fake_model import shown_tables
 from tests.support.reading import reading_here
-from tests.support.recording_endpoint import Endpoint, recording_endpoint
+from tests.support.recording_endpoint import Endpoint, prompt_of, recording_endpoint
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.integration
@@ -133,6 +136,18 @@ def everything_on(tmp_path_factory, lake):
 
 def test_nothing_hidden_is_anywhere(everything_on):
     assert everything_on.leaks() == {}
+
+
+def test_a_judge_is_shown_no_name_of_a_hidden_column(everything_on):
+    judged = [
+        one for body in everything_on.endpoint.requests for one in shown_tables(prompt_of(body))
+    ]
+    assert {one["id"] for one in judged} >= {"lake/hr/people", "people/main/staff"}
+    assert SHOWN in json.dumps(judged).encode()
+    assert not re.search("ssn|salary|mail|nick|payer", json.dumps(judged), re.IGNORECASE)
+    columns = {one["id"]: one["columns"] for one in judged}
+    assert sorted(columns["lake/hr/people"]) == ["city", "id"]
+    assert columns["people/main/staff"] == ["id", "place"]
 
 
 def test_what_no_rule_hides_is_everywhere(everything_on):

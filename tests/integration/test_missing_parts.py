@@ -228,7 +228,17 @@ JUDGE: dict[str, Fault] = {
     "nonsense": (lambda c: broken(c, "judge", 200, ["no", "answer"], **VALUES), "", [search]),
     "cut off": (lambda c: broken(c, "judge", 200, CUT_OFF, **VALUES), "does not answer", [search]),
     "busy": (lambda c: broken(c, "judge", 429, **VALUES), "429", [search]),
-    "empty": (lambda c: broken(c, "judge", *completion(""), **VALUES), "empty answer", [search]),
+    "empty": (lambda c: broken(c, "judge", *completion(""), **VALUES), "no verdict", [search]),
+    "of another form": (
+        lambda c: broken(c, "judge", *completion('{"none": true}'), **VALUES),
+        "another form",
+        [groups],
+    ),
+    "silent": (
+        lambda c: broken(c, "judge", *completion('{"candidates": []}'), **VALUES),
+        "3 of 3 tables",
+        [ask],
+    ),
     "no file": (lambda c: without_a_file(c, "judge"), "There is no model at", [groups]),
 }
 STATE: dict[str, Fault] = {

@@ -141,7 +141,7 @@ class NarrationConfig(Section):
 
 
 class JudgeConfig(Section):
-    """The language model that demotes candidates which do not answer (section 5.1)."""
+    """The language model that grades the best tables of each question (`core.search.judge`)."""
 
     model: ModelChoice | None = Field(
         None, description="The language model that every question asks; none: no judge."
@@ -150,7 +150,7 @@ class JudgeConfig(Section):
     @field_validator("model", mode="after")
     @classmethod
     def _reads_values(cls, model: ModelConfig | None) -> ModelConfig | None:
-        """Refuse a judge that would have to judge on less than the best text."""
+        """Refuse a judge that would have to grade tables without their rows."""
         if model is not None and not model.shows_values:
             raise ValueError(
                 "the judge reads rows and values of tables; set send_values: true of the model to "

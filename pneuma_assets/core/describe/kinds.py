@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, get_args
 
 from pneuma_assets.core.config.registry import Registry
-from pneuma_assets.core.describe.texts import CONTENT_INTRODUCTION, MAKERS, DocumentMaker, Material
+from pneuma_assets.core.describe.texts import MAKERS, DocumentMaker, Material
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.tables import Document, DocumentKind
 from pneuma_assets.core.terms.fields import KIND_OF
@@ -89,12 +89,3 @@ def _texts(maker: DocumentMaker[Any], material: Material) -> list[str]:
             "repair the package that brings it, or uninstall it"
         )
     return texts
-
-
-def introduction_of(kind: DocumentKind) -> str:
-    """Return the words before a text of this kind where a language model judges it.
-
-    An index may hold kinds that are no longer made, or are made by a newer version.
-    """
-    maker = makers().get(kind)
-    return CONTENT_INTRODUCTION if maker is None else maker.introduction

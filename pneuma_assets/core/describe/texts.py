@@ -24,9 +24,6 @@ from pneuma_assets.core.text.safe import one_line
 if TYPE_CHECKING:
     from pneuma_assets.core.sources.base import Row
 
-CONTENT_INTRODUCTION = "Given a table with the following columns:"
-"""The authors' words to a language model before a text with what a table holds (section 5.1)."""
-
 NARRATION_CHARACTERS = 400
 """What people wrote at length is whole in the document they wrote it in."""
 
@@ -109,7 +106,6 @@ class DocumentMaker(Generic[M]):
         version: Raised when the same material gives other texts, so that every table is indexed
             again. 0 only for kinds whose changes `pipeline.plan.FORMAT` counts.
         called: What people call one of these documents, such as "a sampled row".
-        introduction: The words before such a text where a language model judges it.
     """
 
     kind: DocumentKind
@@ -117,7 +113,6 @@ class DocumentMaker(Generic[M]):
     texts: Callable[[M], Iterable[str]]
     version: int
     called: str
-    introduction: str = CONTENT_INTRODUCTION
 
 
 def schema_texts(narrated: NarratedColumns) -> list[str]:
@@ -237,7 +232,6 @@ MAKERS = (
         lambda read: read.contexts,
         0,
         "context",
-        "Given this context describing a table:",
     ),
     DocumentMaker(  # a kind of its own: search counts a block for less the more tables have it
         DocumentKind.FOLDER,
@@ -245,7 +239,6 @@ MAKERS = (
         lambda read: read.of_folder,
         1,
         "what is said of its folder",
-        "Given this context describing the folder that a table is in:",
     ),
     DocumentMaker(
         DocumentKind.LINEAGE,
@@ -253,7 +246,6 @@ MAKERS = (
         lineage_texts,
         1,
         "lineage",
-        "Given what a table is built from and what is built from it:",
     ),
 )
 """The kinds that the project itself makes, in order."""

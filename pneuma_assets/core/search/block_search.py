@@ -1,18 +1,14 @@
 """Answers by the paper's two sides: blocks compete, and a table is what its best one is (5.1)."""
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex, SideHits
-from pneuma_assets.core.models.base import LanguageModel
-from pneuma_assets.core.search.judge import is_refused, judge_blocks
 from pneuma_assets.core.search.passages import best_passage
 from pneuma_assets.core.search.results import TableResult
 from pneuma_assets.core.search.retrieve import (
     Candidates,
-    Proposal,
     Ranked,
     by_table,
     rank,
@@ -34,29 +30,16 @@ class BlockSearch:
         k: int,
         n: int,
         alpha: float,
-        judge: LanguageModel | None,
+        most: int,
         where: IndexFilter,
     ) -> list[list[TableResult]]:
-        """Return up to `k` tables for each query, which has text and vector."""
+        """Return up to `most` tables for each query, which has text and vector."""
         proposals = retrieve_candidates(self.index, queries, k, n, where)
         candidates = self._candidates(queries, [one.side for one in proposals], where)
         return [
-            self._tables(judge, query.text or "", rank(found, alpha), k, n, proposal)
-            for query, found, proposal in zip(queries, candidates, proposals, strict=True)
+            _to_tables(query.text or "", rank(found, alpha), most, self.analyzer)
+            for query, found in zip(queries, candidates, strict=True)
         ]
-
-    def _tables(
-        self,
-        judge: LanguageModel | None,
-        question: str,
-        ranked: Sequence[Ranked],
-        k: int,
-        n: int,
-        proposal: Proposal,
-    ) -> list[TableResult]:
-        if judge is not None and proposal.limit > k * n:
-            ranked = _thinned(ranked, k, n)
-        return _to_tables(question, _judged(judge, question, ranked), k, self.analyzer)
 
     def _candidates(
         self, queries: Sequence[IndexQuery], sides: Sequence[SideHits], where: IndexFilter
@@ -71,37 +54,8 @@ class BlockSearch:
         return found
 
 
-def _thinned(ranked: Sequence[Ranked], k: int, n: int) -> list[Ranked]:
-    """Return the best `n` blocks of each table, as many as a question without more would have."""
-    seen: Counter[str] = Counter()
-    kept = []
-    for one in ranked:
-        tables = {block.table_id for block in one.blocks}
-        seen.update(tables)
-        if any(seen[table_id] <= n for table_id in tables):
-            kept.append(one)
-    return kept[: 2 * k * n]
-
-
-def _judged(
-    judge: LanguageModel | None, question: str, ranked: Sequence[Ranked]
-) -> Sequence[Ranked]:
-    """Move the blocks that the judge refuses to the end; both parts keep their order.
-
-    A veto needs a verdict: an undecided block keeps its place among those not refused.
-    """
-    if judge is None or not ranked:
-        return ranked
-    verdicts = judge_blocks(judge, question, [one.block for one in ranked])
-    judged = [
-        replace(one, parts=replace(one.parts, judge=verdict))
-        for one, verdict in zip(ranked, verdicts, strict=True)
-    ]
-    return sorted(judged, key=lambda one: is_refused(one.parts.judge))
-
-
 def _to_tables(
-    question: str, ranked: Sequence[Ranked], k: int, analyzer: Analyzer
+    question: str, ranked: Sequence[Ranked], most: int, analyzer: Analyzer
 ) -> list[TableResult]:
     return [
         TableResult(
@@ -113,5 +67,5 @@ def _to_tables(
             block.text,
             block.block_id,
         )
-        for block, one in islice(by_table(ranked), k)
+        for block, one in islice(by_table(ranked), most)
     ]

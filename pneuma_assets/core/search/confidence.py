@@ -170,9 +170,10 @@ def shares(scores: Sequence[float]) -> list[float]:
 def confidence_of(results: Sequence[TableResult]) -> float | None:
     """Return the probability that any of these tables answers: 0 without any.
 
-    None where it is not known: by the paper's two sides (`alpha`), to which nothing is fitted.
+    0 also where the judge refuses all that it read. None where it is not known: by the paper's two
+    sides (`alpha`), to which nothing is fitted.
     """
-    return results[0].answerable if results else 0.0
+    return 0.0 if not results or results[0].parts.is_refused else results[0].answerable
 
 
 def is_unlikely(confidence: float | None, min_confidence: float) -> bool:

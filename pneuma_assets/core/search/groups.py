@@ -12,6 +12,7 @@ from pneuma_assets.core.relations.rank_groups import (
     Mention,
     rank_groups,
 )
+from pneuma_assets.core.search.confidence import confidence_of
 from pneuma_assets.core.search.mentions import link_mentions
 from pneuma_assets.core.search.results import Found
 
@@ -50,7 +51,7 @@ class GroupSearch:
         if max(scores.values(), default=0.0) <= 0:
             return []
         known = self.known(question, scores, found.headers, where)
-        answerable = found.results[0].answerable
+        answerable = confidence_of(found.results)
         return [replace(one, answerable=answerable) for one in rank_groups(*known, most)]
 
     def known(

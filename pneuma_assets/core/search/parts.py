@@ -62,20 +62,32 @@ class Parts:
             self.missing(Part.ENCODER, error)
             return nothing
 
-    def judged(self, answer: Callable[[LanguageModel | None], T]) -> T:
-        """Return an answer, unjudged where the judge is away and somebody is told so.
+    def judged(self, act: Callable[[LanguageModel], tuple[T, str]], otherwise: T) -> T:
+        """Return what judging gives, or an answer unjudged where that is told.
+
+        Args:
+            act: Judges; returns the answer, and in a line why some of it has no verdict.
+            otherwise: The answer as it is without the judge.
 
         Raises:
             ModelError: The judge is away or fails, and nobody is told so.
         """
-        judge = self.judge
-        if judge is None or self.missing is None:
-            return answer(judge)
+        judge, missing = self.judge, self.missing
+        if judge is None:
+            return otherwise
+        if missing is None:
+            found, problem = act(judge)
+            if problem:
+                logger.warning("Not all tables are judged: %s", problem)
+            return found
         try:
-            return self.rests.judge.use(lambda: answer(judge), ModelError)
+            found, problem = self.rests.judge.use(lambda: act(judge), ModelError)
         except ModelError as error:
-            self.missing(Part.JUDGE, error)
-            return answer(None)
+            missing(Part.JUDGE, error)
+            return otherwise
+        if problem:
+            missing(Part.JUDGE, ModelError(problem))
+        return found
 
     def remembered(
         self, asked: Sequence[str], vectors: Sequence[Vector | None]

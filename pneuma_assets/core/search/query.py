@@ -11,6 +11,7 @@ from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.relations.rank_groups import CANDIDATES, GroupResult
 from pneuma_assets.core.search.block_search import BlockSearch
 from pneuma_assets.core.search.groups import GroupSearch, JoinsOf
+from pneuma_assets.core.search.judge import MOST_JUDGED, by_grade, graded
 from pneuma_assets.core.search.mentions import (
     MOST_NAMES,
     HeaderMatcher,
@@ -38,7 +39,7 @@ from pneuma_assets.core.search.results import (
     with_verdicts,
 )
 from pneuma_assets.core.search.table_search import SILENT, TableSearch
-from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.tables import Table, TableTerms
 from pneuma_assets.core.terms.rare_words import sought_words
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
@@ -56,13 +57,15 @@ class QueryEngine:
     Args:
         index: Holds the blocks.
         encoder: The one that embedded them.
-        judge: Refuses candidates that do not answer; None if there is none to ask.
+        judge: Grades the best tables (`search.judge`); None if there is none to ask.
         defaults: k, n, alpha and the signals' weights of questions that do not say.
         analyzer: The index's, to find the passage that a question's words point at.
         elsewhere: What a filter may name although it is not indexed.
         joins_of: Tells which tables can be joined; without it each is a group by itself.
         kept_headers: Returns what is kept of the embeddings of columns' headers.
         answers: Returns what people said of answers.
+        profiles: Tells what tables are, for the judge: of what rules of privacy hide it sees
+            nothing.
     """
 
     def __init__(
@@ -77,6 +80,7 @@ class QueryEngine:
         joins_of: JoinsOf = lambda _: (),
         kept_headers: KeptHeaders = lambda _: {},
         answers: Callable[[], KnownAnswers] = KnownAnswers,
+        profiles: Callable[[Sequence[str]], Mapping[str, Table]] = lambda _: {},
     ) -> None:
         self._index = index
         self._encoder = encoder
@@ -89,6 +93,7 @@ class QueryEngine:
         self._headers = HeaderMatcher(encoder, analyzer, kept_headers)
         self._names = KnownNames(index, elsewhere)
         self._known_answers = answers
+        self._profiles = profiles
         self._rests = Rests()
 
     def ask(
@@ -128,9 +133,10 @@ class QueryEngine:
         than `k` results, the index is asked for more, until it has no more or for 10,000 blocks. A
         text that several tables share counts less. Of tables that answer almost equally well, the
         more trusted comes first (`rerank.with_trust`); copies are one result with their original
-        (`fold.collapse_copies`). What the judge refuses goes to the end, order kept, and so does
-        what somebody rejected for a question that asks the same. Given `tau`, an answer has as
-        many tables as its question needs (`relative_cutoff`), up to `k`.
+        (`fold.collapse_copies`). The first `MOST_JUDGED`, `n * k` at most, stand by the judge's
+        grades; what it refuses goes to the end, order kept, and so does what somebody rejected for
+        a question that asks the same. Given `tau`, an answer has as many tables as its question
+        needs (`relative_cutoff`), up to `k`.
 
         Args:
             questions: In plain language.
@@ -140,9 +146,9 @@ class QueryEngine:
             judge: Whether to ask the judge; None leaves it to the engine.
             tau: How near to the best a table must score, 0 to 1; None: `k` tables, however far.
             where: Which sources, tables and kinds of documents to look in, and who asks.
-            missing: Is told of the encoder, the judge or the state where it is away, and the
-                questions are answered without; None: a model that is away is an error. With an
-                `alpha` of 0 a missing encoder is one anyway.
+            missing: Is told of the encoder, the judge or the state where it is away, and of a judge
+                that says nothing of some tables; the questions are answered without. None: a model
+                that is away is an error. With an `alpha` of 0 a missing encoder is one anyway.
 
         Raises:
             QueryError: A question or an option is out of range or of another type, there is no
@@ -350,17 +356,30 @@ class QueryEngine:
         most = max(options.k, min(options.k + rejected, MOST_CANDIDATES // options.n))
         wanted = options.model_copy(update={"k": most})
         queries = [IndexQuery(*pair) for pair in zip(asked, vectors, strict=True)]
-        found = parts.judged(
-            lambda model: self._search(queries, wanted, model, where, of_family, named)
+        few = 0 if parts.judge is None else min(MOST_JUDGED, wanted.n * most)
+        found = self._search(queries, wanted, max(most, few), where, of_family, named)
+        judged = parts.with_state(
+            lambda: parts.judged(lambda model: self._judged(model, asked, found, few), found),
+            lambda: found,
         )
-        pairs = zip(found, remembered, strict=True)
+        pairs = zip(judged, remembered, strict=True)
         return [with_verdicts(one, said, options.k) for one, said in pairs]
+
+    def _judged(
+        self, model: LanguageModel, asked: Sequence[str], found: Sequence[Found], few: int
+    ) -> tuple[list[Found], str]:
+        """Return answers whose first `few` tables stand by their grades, and why some have none."""
+        best = [one.results[:few] for one in found]
+        read, problem = graded(model, asked, best, self._index.evidence, self._profiles)
+        pairs = zip(found, read, strict=True)
+        judged = [replace(o, results=by_grade(some, o.results[few:])) for o, some in pairs]
+        return judged, problem
 
     def _search(
         self,
         queries: Sequence[IndexQuery],
         options: QueryOptions,
-        model: LanguageModel | None,
+        most: int,
         where: IndexFilter,
         of_family: int,
         named: Sequence[str],
@@ -369,7 +388,7 @@ class QueryEngine:
         if alpha is not None:
             if any(one.vector is None for one in queries):
                 alpha = 1.0  # by words, which is told
-            answers = self._block_search.answer(queries, k, n, alpha, model, where)
+            answers = self._block_search.answer(queries, k, n, alpha, most, where)
             return [Found(one) for one in answers]
         queries = [
             IndexQuery(
@@ -378,7 +397,7 @@ class QueryEngine:
             )
             for one in queries
         ]
-        return self._table_search.answer(queries, options, model, where, of_family, named)
+        return self._table_search.answer(queries, options, most, where, of_family, named)
 
     def _needed(
         self,
@@ -388,14 +407,9 @@ class QueryEngine:
         where: IndexFilter,
         tau: float,
     ) -> list[list[TableResult]]:
-        """Return of each answer the tables that its question needs.
-
-        A judge reads each text, so with one no more are scaled than are shown.
-        """
+        """Return of each answer the tables that its question needs."""
         most = options.k
-        among = (
-            most if parts.judge is not None else max(most, min(AMONG, MOST_CANDIDATES // options.n))
-        )
+        among = max(most, min(AMONG, MOST_CANDIDATES // options.n))
         found = self._found(asked, options.model_copy(update={"k": among}), parts, where)
         return [relative_cutoff(one.results, tau)[:most] for one in found]
 

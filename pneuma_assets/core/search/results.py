@@ -12,7 +12,6 @@ from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.relations.families import Family
-from pneuma_assets.core.search.judge import is_refused
 from pneuma_assets.core.search.paraphrases import Match, rejected_tables
 from pneuma_assets.core.tables import DocumentKind
 from pneuma_assets.core.text.safe import well_formed
@@ -134,8 +133,9 @@ class ScoreParts:
         lexical: What the words say, 0 to 1 among the candidates of the question: the words' side,
             or the sum of the signals of words, each as it is weighted.
         semantic: What the meaning says, likewise.
-        judge: The language model's probability that the block answers; None if it was not asked
-            or gave no verdict on this block.
+        judge: The grade that the language model gives the table: 1 answers the question, 2/3 a part
+            of it, 1/3 is of the same subject only, 0 has nothing to do with it. None if it was not
+            asked, or gave no verdict on this table.
         raw_lexical: BM25, 0 if no word of the question occurs.
         raw_semantic: Cosine, -1 to 1.
         tables: How many tables say this very text.
@@ -144,6 +144,7 @@ class ScoreParts:
         named: The name that was typed in and is the table's, or a column's of it; None if none is.
         trust: What the table loses for being less trusted than the most trusted candidate, whatever
             the question: 0 or less. None of the other parts holds it.
+        reason: Why the language model gives that grade, in its words; empty without one.
     """
 
     lexical: float
@@ -156,6 +157,12 @@ class ScoreParts:
     signals: Mapping[str, float] = field(default_factory=dict)
     named: str | None = None
     trust: float = 0.0
+    reason: str = ""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the judge says that the table has nothing to do with the question."""
+        return self.judge == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +170,8 @@ class TableResult:
     """One table of an answer, with what of it matched.
 
     Results are ordered best first. A table whose name was typed in stands before all others; with
-    the judge on, one that it refuses stands behind those it accepts, whatever their scores, and so
-    does one that somebody rejected for such a question. A table
+    the judge on, those that it read stand by its grades, and one that it refuses at the end,
+    whatever their scores, as does one that somebody rejected for such a question. A table
     of which there are copies stands where the best of them would, and before what its name calls a
     backup, a test or an old version of it.
 
@@ -202,7 +209,7 @@ class TableResult:
     @property
     def is_behind(self) -> bool:
         """Whether the judge, or a person, has refused it."""
-        return self.rejected or is_refused(self.parts.judge)
+        return self.rejected or self.parts.is_refused
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -213,6 +220,16 @@ class TableResult:
         """Return the result for JSON: plain values, table and score first."""
         told: dict[str, Any] = rounded(asdict(self))
         return told | {"kind": str(self.kind)}
+
+
+def descending(results: Sequence[TableResult]) -> list[TableResult]:
+    """Return results, each with at least the score of those behind it.
+
+    One that stands before a better one for its name, a rare word or a join, as the original of a
+    copy, or by the judge's grade, is as good.
+    """
+    scores = [*accumulate((one.score for one in reversed(results)), max)][::-1]
+    return [replace(one, score=score) for one, score in zip(results, scores, strict=True)]
 
 
 def rounded(value: Any) -> Any:

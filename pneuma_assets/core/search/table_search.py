@@ -3,13 +3,11 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate
 
 from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.describe.texts import row_text
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex
-from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.search.confidence import (
     MOST,
     NAMED,
@@ -19,11 +17,10 @@ from pneuma_assets.core.search.confidence import (
     signs_of,
     words_of_question,
 )
-from pneuma_assets.core.search.judge import is_refused, judge_blocks
 from pneuma_assets.core.search.names import NameMatch, match_names
 from pneuma_assets.core.search.passages import Passages, holding, is_heading
 from pneuma_assets.core.search.rerank import Reranker
-from pneuma_assets.core.search.results import Found, ScoreParts, TableResult
+from pneuma_assets.core.search.results import Found, ScoreParts, TableResult, descending
 from pneuma_assets.core.search.retrieve import Proposal
 from pneuma_assets.core.search.signals import MEANING, RankedTable, added
 from pneuma_assets.core.tables import Block, DocumentKind, TableTerms
@@ -40,7 +37,6 @@ _TABLES_AT_ONCE = 50
 _MOST_HELD = 5
 """Rows, and cells of others, that are looked at because a word sought is a cell of theirs."""
 _NOTHING = TableTerms()
-_OF_EVIDENCE = (DocumentKind.VALUES, DocumentKind.NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +50,25 @@ class TableSearch:
         self,
         queries: Sequence[IndexQuery],
         options: QueryOptions,
-        judge: LanguageModel | None,
+        most: int,
         where: IndexFilter,
         of_family: int = 1,
         named: Sequence[str] = (),
     ) -> list[Found]:
-        """Return up to `k` tables for each query, which has text, evidence and perhaps a vector.
+        """Return up to `most` tables for each query, which has text, evidence and maybe a vector.
 
-        Of each family, `of_family` are results of their own; tables `named` always are.
+        Those beyond `k` change none before them. Of each family, `of_family` are results of their
+        own; tables `named` always are.
         """
-        k, n = options.k, options.n
         reranker = Reranker(self.index, options, where, of_family, named)
-        proposals, ranked = zip(*reranker.find(queries, k), strict=True)
-        most = max(n * k if judge else k, MOST)
-        shown = [[*one[:most], *sorted(one, key=_by_question)[:MOST]] for one in ranked]
+        proposals, ranked = zip(*reranker.find(queries, options.k), strict=True)
+        shown = [[*one[: max(most, MOST)], *sorted(one, key=_by_question)[:MOST]] for one in ranked]
         found = []
         for query, one, proposal, few in zip(queries, ranked, proposals, shown, strict=True):
             sought = frozenset(map(str.casefold, query.sought))
             known = self._evidence(proposal, few, sought)
             text = query.text or ""
-            results = self._tables(judge, text, sought, one, known, k, n, where.kinds)
+            results = self._tables(text, sought, one, known, most, where.kinds)
             if query.vector is None:  # how sure the words alone are was never fitted
                 results = [replace(r, confidence=None, answerable=None) for r in results]
             headers = {table.table_id: table.scores.headers for table in one}
@@ -98,13 +93,11 @@ class TableSearch:
 
     def _tables(
         self,
-        judge: LanguageModel | None,
         question: str,
         sought: frozenset[str],
         ranked: Sequence[RankedTable],
         evidence: Mapping[str, TableTerms],
-        k: int,
-        n: int,
+        most: int,
         kinds: Collection[DocumentKind],
     ) -> list[TableResult]:
         among = {one.table_id: evidence[one.table_id] for one in ranked if one.table_id in evidence}
@@ -115,17 +108,15 @@ class TableSearch:
             return names[one.table_id].rank if one.table_id in names else last
 
         first = sorted(ranked, key=by_name)
-        kept = first[: n * k] if judge is not None else first[:k]
         passages = Passages(question, self.analyzer, sought)
-        results = _descending(
+        results = descending(
             [
                 self._result(passages, one, evidence.get(one.table_id, _NOTHING), names, kinds)
-                for one in kept
+                for one in first[:most]
             ]
         )
         by_question = sorted(sorted(first, key=_by_question), key=by_name)
-        sure = self._with_confidence(question, by_question, evidence, results)
-        return list(_judged(judge, question, sure)[:k])
+        return self._with_confidence(question, by_question, evidence, results)
 
     def _with_confidence(
         self,
@@ -262,37 +253,3 @@ def _parts(one: RankedTable) -> ScoreParts:
 
 def _by_question(one: RankedTable) -> float:
     return -one.found
-
-
-def _descending(results: Sequence[TableResult]) -> list[TableResult]:
-    """Return results, each with at least the score of those behind it.
-
-    One that stands before a better one for its name, a rare word or a join, or as the original of a
-    copy, is as good.
-    """
-    scores = [*accumulate((one.score for one in reversed(results)), max)][::-1]
-    return [replace(one, score=score) for one, score in zip(results, scores, strict=True)]
-
-
-def _judged(
-    judge: LanguageModel | None, question: str, results: Sequence[TableResult]
-) -> Sequence[TableResult]:
-    """Move the tables whose best text the judge refuses to the end; both parts keep their order."""
-    if judge is None or not results:
-        return results
-    texts = [(one.kind, _judged_text(one)) for one in results]
-    different = list(dict.fromkeys(texts))
-    blocks = [Block(results[0].table_id, kind, text) for kind, text in different]
-    verdicts = dict(zip(different, judge_blocks(judge, question, blocks), strict=True))
-    judged = [
-        replace(one, parts=replace(one.parts, judge=verdicts[text]))
-        for one, text in zip(results, texts, strict=True)
-    ]
-    ordered = sorted(judged, key=lambda one: is_refused(one.parts.judge))
-    scores = accumulate((one.score for one in ordered), min)  # one that is refused is no better
-    return [replace(one, score=score) for one, score in zip(ordered, scores, strict=True)]
-
-
-def _judged_text(result: TableResult) -> str:
-    """Return the whole block where one is shown, else what is shown."""
-    return result.text if result.kind in _OF_EVIDENCE else result.block_text

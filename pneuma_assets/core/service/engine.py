@@ -122,6 +122,9 @@ class LiveQueryEngine(Closing):
                     lambda store: dict(store.headers.of(encoder.name, headers)), {}
                 ),
                 answers=memory.known,
+                profiles=lambda ids: self._state.read(
+                    lambda store: {one.table_id: one for one in store.tables.profiles(ids)}, {}
+                ),
             )
         except BaseException:
             index.close()

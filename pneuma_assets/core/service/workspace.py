@@ -78,7 +78,7 @@ class Workspace(WorkspaceCatalog, WorkspaceUsage):
             k: Most tables of the answer.
             n: Candidates per signal, as a multiple of `k`.
             alpha: Use only BM25 (1), embeddings (0) or a weighted mean of both.
-            judge: Whether a language model demotes results that do not answer.
+            judge: Whether a language model grades the best results and orders them.
             where: Which sources, tables and kinds of documents to search, and who asks.
         """
         return self.ask_many([question], k=k, n=n, alpha=alpha, judge=judge, where=where)[0]
@@ -142,7 +142,7 @@ class Workspace(WorkspaceCatalog, WorkspaceUsage):
 
         Scores are scaled from 0 to 1 for each question, and those tables returned that reach `tau`
         (Octopus, section 4.3): 1 leaves the best table alone, 0 all; None is 0.9, with which F1 was
-        highest. What the judge demotes is left out, unless it demotes all.
+        highest. What the judge refuses is left out, unless it refuses all.
         """
         from pneuma_assets.core.search.results import TAU
 

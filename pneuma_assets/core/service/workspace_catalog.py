@@ -66,7 +66,7 @@ class WorkspaceCatalog(WorkspaceBase):
             where: Which sources, tables and kinds of documents to search, and who asks.
             words_only: Whether meaning is left out of account: no encoder is loaded then, and how
                 sure the answer is, nobody knows.
-            judge: Whether a language model demotes results that do not answer.
+            judge: Whether a language model grades the best results and orders them.
             author: Who asks, as in `confirmed_answers`.
 
         Raises:

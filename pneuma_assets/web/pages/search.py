@@ -122,6 +122,7 @@ class Search(BaseModel):
     page: int = Field(1, ge=1, le=100_000)
     words: bool = False
     asked: bool = False
+    typed: bool = False
 
     @property
     def question(self) -> str:
@@ -146,7 +147,7 @@ class Search(BaseModel):
         given = {
             key: one
             for key, one in given.items()
-            if one and key not in ("words", "asked") and (key, one) != ("page", 1)
+            if one and key not in ("words", "asked", "typed") and (key, one) != ("page", 1)
         }
         if given.get("tab") == "answer":
             return f"/answer?{urlencode({'q': self.q})}"
@@ -238,6 +239,7 @@ def _tables(page: Page, form: Search) -> dict[str, Any]:
         facets=form.facets(),
         where=page.where,
         words_only=form.words,
+        judge=False if form.typed else None,  # it takes seconds, and money
         author=page.asker.name,
     )
     least = page.desk.loaded.deployment.query.min_confidence

@@ -81,7 +81,9 @@ def _matched(page: Page, table_id: str, question: str) -> dict[str, Any]:
     if question:
         where = replace(page.where, tables=(table_id,))
         try:
-            found = page.desk.search(question, k=1, where=where, author=page.asker.name)
+            found = page.desk.search(
+                question, k=1, where=where, judge=False, author=page.asker.name
+            )
         except QueryError:  # the table is not indexed yet, or the question has no words
             found = None
     hit = found.hits[0] if found is not None and found.hits else None

@@ -115,7 +115,7 @@ function typed() {
     suggest(input.value);
     const given = query(), length = input.value.trim().length;
     const isQuick = !given.get("tab") || given.get("tab") === "columns";
-    if (results && isQuick && (length >= LEAST || !length)) search(given, !wasTyping);
+    if (results && isQuick && (length >= LEAST || !length)) search(given, !wasTyping, "&typed=1");
   }, PAUSE);
 }
 

@@ -27,9 +27,14 @@ def first_table(page) -> str:
 
 
 def test_results_come_while_typing_and_are_announced(page):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
     page.goto("/")
     assert page.get_by_role("heading", name="39 tables").is_visible()
     search_for(page, RAIN)
+    results = [one for one in asked if "/results?" in one]
+    assert results
+    assert all("&words=1" in one or "&typed=1" in one for one in results)  # no judge is asked
     assert first_table(page) == "rain"
     card = page.locator("#results article").first
     assert "Baltic" in card.locator("mark").all_inner_texts()

@@ -39,6 +39,13 @@ def test_what_every_signal_adds_and_trust_takes_is_explained(capsys):
     assert lines[-1] == "words 0.480, meaning 0.400, names 0.050, trust -0.012"
 
 
+def test_why_the_judge_gives_a_grade_is_explained_and_cannot_obey_a_terminal(capsys):
+    judged = replace(PARTS, judge=2 / 3, reason="orders,\x1b[2J not sums")
+    lines = printed(capsys, replace(RESULT, parts=judged), explain=True)
+    assert lines[1].split()[5] == "0.67"
+    assert lines[-1] == "judge: orders, [2J not sums"
+
+
 @pytest.mark.parametrize("trust", [0.0, -0.0, -1e-17, -0.0004])
 def test_next_to_nothing_that_trust_takes_is_not_explained(capsys, trust):
     lines = printed(capsys, replace(RESULT, parts=replace(PARTS, trust=trust)), explain=True)

@@ -7,7 +7,6 @@ import pytest
 from pneuma_assets.core.config.small_sections import SamplingConfig
 from pneuma_assets.core.describe.kinds import (
     documents_of,
-    introduction_of,
     makers,
     makers_from,
     register_documents,
@@ -110,10 +109,3 @@ def test_recipes_differ_by_kinds_and_versions_and_not_by_order():
         forth = recipe()
     with registered(other), registered(VALUES):
         assert recipe() == forth
-
-
-def test_a_language_model_is_told_what_it_reads():
-    assert introduction_of(DocumentKind.CONTEXT) == "Given this context describing a table:"
-    content = "Given a table with the following columns:"
-    for kind in ("schema", "rows", "a_kind_of_a_newer_version"):
-        assert introduction_of(DocumentKind(kind)) == content

@@ -75,8 +75,8 @@ def test_what_the_judge_refuses_goes_unless_it_refuses_all():
             for one, verdict in zip(FOUND, verdicts, strict=False)
         ]
 
-    assert needed(judged(0.9, 0.1, None), 0.0) == "ac"
-    assert needed(judged(0.1, 0.1, 0.1), 0.5) == "ab"
+    assert needed(judged(1.0, 0.0, None), 0.0) == "ac"
+    assert needed(judged(0.0, 0.0, 0.0), 0.5) == "ab"
 
 
 SAID = "herring landed in the harbour", "herring landed elsewhere", "herring"

@@ -10,10 +10,11 @@ import pytest
 from pneuma_assets.core.config.query import QueryOptions, Weights
 from pneuma_assets.core.index.base import IndexFilter, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.search.confidence import confidence_of
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
 from tests.support.counting_index import CountingIndex
-from tests.support.fake_model import FakeLanguageModel
+from tests.support.fake_model import FakeLanguageModel, grading
 from tests.support.word_encoder import WordEncoder
 
 README = "Everything about the harbour, its ships, fees and opening hours."
@@ -192,23 +193,42 @@ def test_of_two_folders_the_one_whose_names_say_more_of_the_question_is_meant(in
     assert "coverage" not in signals["lake/sea/catch"]
 
 
-def test_a_text_of_several_tables_counts_less_and_is_judged_once(index):
-    judge = FakeLanguageModel()
-    question = "which hours is the harbour open to ships for their fees"
-    found = QueryEngine(index, WordEncoder(), judge).ask(question)
+def test_a_text_of_several_tables_counts_less(engine):
+    found = engine.ask("which hours is the harbour open to ships for their fees")
     shared = [result for result in found if result.block_text == README]
     assert {result.parts.tables for result in shared} == {2}
-    assert sum(README in prompt for prompt in judge.prompts) == 1
 
 
-def test_what_the_judge_refuses_goes_to_the_end(index):
-    class Judge(FakeLanguageModel):
-        def yes_probability(self, prompts):
-            return [0.2 if "herring" in prompt.split("question")[0] else 0.9 for prompt in prompts]
+def test_what_the_judge_refuses_goes_to_the_end_and_others_come_by_its_grades(index):
+    question = "how much herring was caught"
+    refused = grading(lambda one: 0 if ["herring", "2"] in one["rows"] else 2)
+    judge = FakeLanguageModel(answers=refused)
+    engine = QueryEngine(index, WordEncoder(), judge)
+    plain = ids(engine.ask(question, judge=False))
+    assert plain[0] == "lake/sea/catch"
+    assert ids(engine.ask(question)) == [*plain[1:], plain[0]]
+    best = FakeLanguageModel(answers=grading(lambda one: 3 * int(one["id"] == plain[-1])))
+    found = QueryEngine(index, WordEncoder(), best).ask(question, k=2)
+    assert ids(found) == [plain[-1], plain[0]]
+    assert [one.parts.judge for one in found] == [1.0, 0.0]
 
-    engine = QueryEngine(index, WordEncoder(), Judge())
-    assert ids(engine.ask("how much herring was caught", judge=False))[0] == "lake/sea/catch"
-    assert ids(engine.ask("how much herring was caught", k=6))[-1] == "lake/sea/catch"
+
+def test_where_the_judge_refuses_all_their_order_stays_and_none_answers(index):
+    judge = FakeLanguageModel(answers=grading(lambda _: 0))
+    engine = QueryEngine(index, WordEncoder(), judge)
+    question = "how much herring was caught"
+    found = engine.ask(question)
+    assert ids(found) == ids(engine.ask(question, judge=False))
+    assert confidence_of(found) == 0.0
+    groups = engine.find_groups(question)
+    assert {one.answerable for one in groups} == {0.0}
+
+
+def test_by_words_alone_no_judge_is_asked(index):
+    judge = FakeLanguageModel()
+    engine = QueryEngine(index, WordEncoder(), judge)
+    assert engine.search("how much herring was caught", words_only=True).results
+    assert judge.calls == 0
 
 
 def test_a_table_deleted_since_the_search_disturbs_nobody(index, engine):

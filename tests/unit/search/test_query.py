@@ -11,13 +11,14 @@ from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import Hit, IndexFilter, IndexQuery, SideHits, SideScores
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.missing_parts import Part
 from pneuma_assets.core.search.names import Elsewhere
 from pneuma_assets.core.search.passages import LONGEST, best_passage
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.retrieve import Candidates, rank
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.support.counting_index import CountingIndex
-from tests.support.fake_model import FakeLanguageModel
+from tests.support.fake_model import FakeLanguageModel, grading, shown_tables
 from tests.support.index_blocks import embedded, replace_blocks
 from tests.support.word_encoder import WordEncoder
 
@@ -148,44 +149,42 @@ def test_a_table_deleted_since_the_search_disturbs_nobody(index, encoder):
     assert all(result.parts.raw_semantic for result in found)
 
 
-def test_the_judge_sends_what_it_refuses_to_the_end(index, encoder):
-    class Judge(FakeLanguageModel):
-        def yes_probability(self, prompts):
-            super().yes_probability(prompts)
-            return [0.9 if "civic" in prompt or "revenue" in prompt else 0.2 for prompt in prompts]
-
-    judge = Judge()
+def test_the_judge_orders_tables_and_what_it_refuses_goes_to_the_end(index, encoder):
+    grades = {"lake/flowers": 0, "shop/sales": 1, "lake/cars": 3, "shop/empty": 1}
+    judge = FakeLanguageModel(answers=grading(lambda one: grades[one["id"]]))
     engine = QueryEngine(index, encoder, judge, TWO_SIDES)
     plain = engine.ask("petal length by year", judge=False)
     assert judge.calls == 0
     assert {result.parts.judge for result in plain} == {None}
-    judged = engine.ask("petal length by year")
-    accepted = [result for result in judged if result.parts.judge == 0.9]
-    assert set(ids(accepted)) == {"lake/cars", "shop/sales"}
-    assert judged[:2] == accepted
-    assert ids(plain)[0] == ids(judged)[2] == "lake/flowers"
-    scores = [[r.score for r in part] for part in (accepted, judged[2:])]
-    assert all(part == sorted(part, reverse=True) for part in scores)
-
-
-def test_a_block_without_a_verdict_keeps_its_place(index, encoder):
-    class Judge(FakeLanguageModel):
-        def yes_probability(self, prompts):
-            return [
-                None
-                if "width" in prompt or "iris" in prompt or "setosa" in prompt
-                else 0.9
-                if "model" in prompt
-                else 0.2
-                for prompt in prompts
-            ]
-
-    engine = QueryEngine(index, encoder, Judge(), TWO_SIDES)
-    plain = engine.ask("petal length by year", judge=False)
     assert ids(plain) == ["lake/flowers", "shop/sales", "lake/cars", "shop/empty"]
     judged = engine.ask("petal length by year")
-    assert ids(judged) == ["lake/flowers", "lake/cars", "shop/sales", "shop/empty"]
-    assert [result.parts.judge for result in judged] == [None, 0.9, 0.2, 0.2]
+    assert ids(judged) == ["lake/cars", "shop/sales", "shop/empty", "lake/flowers"]
+    assert [result.parts.judge for result in judged] == [1.0, 1 / 3, 1 / 3, 0.0]
+    assert [r.score for r in judged] == sorted((r.score for r in judged), reverse=True)
+    assert ids(engine.ask("petal length by year", k=1)) == ["lake/cars"]
+    assert (judge.calls, len(judge.prompts)) == (2, 2)
+
+
+def test_many_questions_are_judged_by_one_call_of_a_request_each(index, encoder):
+    judge = FakeLanguageModel(answers=grading(lambda one: 3 * int("sales" in one["id"])))
+    engine = QueryEngine(index, encoder, judge, TWO_SIDES)
+    found = engine.ask_many(["petal length", "civic horsepower", "revenue"], k=2)
+    assert [ids(one)[0] for one in found] == ["shop/sales"] * 3
+    assert (judge.calls, len(judge.prompts)) == (1, 3)
+
+
+def test_what_the_judge_does_not_say_moves_nothing_and_is_told(index, encoder):
+    told = []
+    for text in ("No.", "", '{"candidates": []}', '{"candidates": [{"n": 9, "grade": 0}]}'):
+        judge = FakeLanguageModel(answers=lambda _, text=text: text)
+        engine = QueryEngine(index, encoder, judge, TWO_SIDES)
+        plain = engine.ask_many(["petal length by year"], judge=False)
+        missing = lambda part, error: told.append((part, str(error)))  # noqa: E731
+        assert engine.ask_many(["petal length by year"], missing=missing) == plain
+        assert engine.ask_many(["petal length by year"]) == plain
+    assert {part for part, _ in told} == {Part.JUDGE}
+    assert len(told) == 4
+    assert all(said.startswith("the judge gave no verdict on 4 of 4 tables: ") for _, said in told)
 
 
 def test_the_judge_on_without_a_judge(engine):
@@ -247,6 +246,7 @@ def test_a_result_becomes_json(engine):
         "signals",
         "named",
         "trust",
+        "reason",
     }
 
 
@@ -306,9 +306,10 @@ def test_a_lake_of_fewer_tables_is_not_searched_to_its_end(index, encoder, engin
 
 def test_more_candidates_are_not_more_for_the_judge(hoard, encoder):
     judge = FakeLanguageModel()
-    found = QueryEngine(hoard, encoder, judge, TWO_SIDES).ask("year", k=3, n=2)
+    found = QueryEngine(hoard, encoder, judge, TWO_SIDES).ask("year", k=3, n=1)
     assert len(found) == 3
-    assert 3 <= len(judge.prompts) <= 2 * 3 * 2
+    assert len(shown_tables(judge.prompts[0])) == 3
+    assert len(judge.prompts) == 1
 
 
 def test_an_empty_index_says_so(tmp_path, encoder):

@@ -13,7 +13,6 @@ from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.retrieve import Candidates, rank
 from pneuma_assets.core.search.signals import rank_tables
 from pneuma_assets.core.tables import Block, DocumentKind
-from tests.support.fake_model import FakeLanguageModel
 from tests.support.index_blocks import embedded, replace_blocks
 from tests.support.word_encoder import WordEncoder
 
@@ -78,14 +77,6 @@ def test_within_one_table_its_text_is_its_own(lake, encoder):
     index = lake({}, copies=1)
     (found,) = QueryEngine(index, encoder, defaults=TWO_SIDES).ask(README)
     assert (found.score, found.parts.tables) == (1.0, 1)
-
-
-def test_the_judge_reads_a_shared_text_once(lake, encoder):
-    index = lake({"sea/catch": ["herring caught by ship"]})
-    judge = FakeLanguageModel()
-    found = QueryEngine(index, encoder, judge, TWO_SIDES).ask("herring landings of ships", k=10)
-    assert sum(README in prompt for prompt in judge.prompts) == 1
-    assert len({r.parts.judge for r in found if r.block_text == README}) == 1
 
 
 def hits(texts: dict[str, list[str]], scores: dict[str, float]) -> list[Hit]:
