@@ -95,7 +95,7 @@ def test_errors_are_one_line_and_never_show_the_key(serve, status, message):
     endpoint = serve(lambda body: (status, {"error": {"message": f"wrong\nkey {KEY}"}}))
     model = model_at(endpoint)
     with pytest.raises(ModelError, match=message) as caught:
-        list(model.generate(["a"], 5))
+        list(model.generate(["a", "b"], 5))
     assert "\n" not in str(caught.value)
     assert KEY not in str(caught.value) + repr(caught.value) + repr(model)
     assert caught.value.__suppress_context__
@@ -105,7 +105,7 @@ def test_no_part_of_a_key_is_shown_where_an_error_is_cut(serve):
     key = secrets.token_hex(200)
     endpoint = serve(lambda body: (400, {"error": {"message": f"{'x' * 200} key {key}"}}))
     with pytest.raises(ModelError) as caught:
-        list(model_at(endpoint, api_key=key).generate(["a"], 5))
+        list(model_at(endpoint, api_key=key).generate(["a", "b"], 5))
     assert key[:20] not in str(caught.value)
 
 

@@ -83,7 +83,8 @@ def deploy(folder: Path, **keys: Any) -> Path:
 
 def model_at(url: str, **seek: Any) -> dict[str, Any]:
     """Return the section `seek` of a model behind an endpoint that may be shown everything."""
-    return {"model": {"model": "m", "endpoint_url": url, "send_values": True}, **seek}
+    model = {"model": "m", "endpoint_url": url, "send_values": True, "read_price": 1_000.0}
+    return {"model": model, **seek}
 
 
 @contextmanager

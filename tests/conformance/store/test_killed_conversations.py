@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import pytest
 
 from pneuma_assets.core.config.seek import SeekConfig
-from pneuma_assets.core.models.language.openai import OpenAIModel
+from pneuma_assets.core.models.language.openai import Endpoint, OpenAIModel
 from pneuma_assets.core.seek.conductor import Conductor
 from pneuma_assets.core.seek.conversation import Conversation
 from pneuma_assets.core.seek.prompts import Shown
@@ -39,7 +39,7 @@ def conversation_of(store, conversation_id):
 
 def talk(at, url, conversation_id):
     """Say each text unless it was said, and conduct what is open, as a door does."""
-    model = OpenAIModel("m", url, api_key=None, key_variable="K", retries=0)
+    model = OpenAIModel("m", Endpoint(url))
     with Store(at) as store:
         conductor = Conductor(
             model,

@@ -47,8 +47,9 @@ _LONGEST_PAUSE = 8.0
 _MOST_BYTES = 32_000_000
 """Of an answer."""
 
-_WHOLE = 5.5
-"""Characters a token: more than a prompt has that was read whole, and was not cut in silence."""
+_WHOLE, _LEAST_WINDOW = 5.5, 1024
+"""Characters a token, more than a prompt has that was read whole, and not cut in silence; and the
+tokens that are left of one at least: servers that count fewer leave out what they have cached."""
 
 _MOST_WORDS = 300
 
@@ -147,7 +148,7 @@ class OpenAIModel:
                 refused.append(replace(given, index=index))
             else:
                 yield replace(given, index=index)
-        if refused and len(refused) == len(prompts):
+        if 1 < len(refused) == len(prompts):
             self._answer(conversation(_HARMLESS), max_new_tokens, None)
         yield from refused
 
@@ -204,7 +205,7 @@ class OpenAIModel:
             text = thought  # of a parser that takes all for a thought
         asked, usage = sum(len(one["content"]) for one in said), reply.get("usage")
         read = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-        if isinstance(read, int) and asked > _WHOLE * max(1, read):
+        if isinstance(read, int) and asked > _WHOLE * read >= _WHOLE * _LEAST_WINDOW:
             raise _RefusedError(
                 f"{self._where} read {read:,} tokens of a prompt of {asked:,} characters: set the "
                 "model's context here and there"
