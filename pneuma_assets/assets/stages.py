@@ -118,23 +118,19 @@ def schema_narrations(
     context: dg.AssetExecutionContext,
     pneuma_store: StoreResource,
     pneuma_narrator: NarratorResource,
-    pneuma_encoder: EncoderResource,
 ) -> dg.MaterializeResult:
     """A description of every column that can be described, and who says it.
 
     People's own words come first, from documents, comments and contexts. Where a language model is
-    enabled it is asked for the other columns, once. For the rest the name and the values speak.
+    enabled it is asked for the other columns, once, and for what the table is. For the rest the
+    name and the values speak.
     """
     state = pneuma_store.store
     done = run_stage(
         context,
         state,
         lambda: describe_tables(
-            state,
-            context.run.run_id,
-            pneuma_narrator.model,
-            pneuma_narrator.config,
-            None if pneuma_narrator.config.model is None else pneuma_encoder.encoder,
+            state, context.run.run_id, pneuma_narrator.model, pneuma_narrator.config
         ),
     )
     model = pneuma_narrator.model

@@ -6,13 +6,13 @@ import sys
 import pytest
 
 from pneuma_assets.core.config.models import ModelConfig
-from pneuma_assets.core.describe.prompts import column_prompt
+from pneuma_assets.core.describe.narrate import requests_of
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.search.judge import judge_prompt
 from pneuma_assets.core.seek import actions
-from pneuma_assets.core.tables import Block, DocumentKind
+from pneuma_assets.core.tables import Block, Column, DocumentKind, Table
 from tests.support.waiting import LONGEST
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -22,7 +22,12 @@ SCHEMAS = (
     ("station", "wind speed", "precipitation"),
     ("id",),
 )
-PROMPTS = [column_prompt(schema, n) for schema in SCHEMAS for n in range(len(schema))]
+PROMPTS = [
+    one.prompt
+    for schema in SCHEMAS
+    for n in range(len(schema))
+    for one in requests_of(Table("", tuple(Column(c, "VARCHAR") for c in schema), 0, ""), {n}, None)
+]
 BLOCKS = [
     Block("s/a", DocumentKind.SCHEMA, "Player | AB: at bats | home_runs"),
     Block("s/b", DocumentKind.ROWS, "station: Oslo | wind speed: 7.2 | precipitation: 3 | " * 9),

@@ -2,8 +2,9 @@
 
 import pytest
 
-from pneuma_assets.core.describe.narrate import SECOND_SENTENCE
 from pneuma_assets.core.models.language.answers import cautious, cut_at, stop_test, wrongly_cut
+
+SECOND_SENTENCE = ("\n", ". It", ". The", ". This")
 
 
 @pytest.mark.parametrize(
