@@ -2,8 +2,8 @@
 
     python -m pneuma_bench.experiments.narration [--device cuda --memory 12 --max-batch 512]
 
-All get the same tables, the same prompts and the same model, in one run, and `--tokens` of an answer
-at most. Rounds alternate, so that a noisy machine is unfair to all alike; medians are shown.
+All get the same prompts about the same tables and the same model, in one run, and write `--tokens`
+of an answer at most. Rounds alternate, so that a noisy machine is unfair to all; medians are shown.
 
 With `--memory` the GPU grants this process so many GB and no more, so that batches run out of it.
 """

@@ -115,11 +115,6 @@ def numbers(positions: Sequence[int]) -> str:
     return ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in spans)
 
 
-def example_values(position: int, rows: Sequence[Row]) -> list[str]:
-    """Return the different values of a column in some rows, in order."""
-    return _values(row[position] for row in rows)
-
-
 def _column(at: int, column: Column, ground: Ground | None) -> str:
     kind = harmless(LISTED_VALUES.sub(r"\1", column.type), _TYPE_CHARACTERS)
     line = f"{at + 1}. {_name(column)} ({kind})"
@@ -127,7 +122,7 @@ def _column(at: int, column: Column, ground: Ground | None) -> str:
         return line
     if said := harmless(ground.said.get(at, ""), _SAID_CHARACTERS):
         line += f": {said}"
-    values = _values(ground.values.get(at, ())) or example_values(at, ground.rows)
+    values = _values(ground.values.get(at, ())) or _values(row[at] for row in ground.rows)
     return f"{line}; such as {', '.join(values[:_SHOWN_VALUES])}" if values else line
 
 

@@ -6,9 +6,10 @@ names and values speak for the columns of which it says nothing.
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import ceil
 from typing import ClassVar, NamedTuple
 
@@ -353,7 +354,10 @@ def generate_descriptions(
             for subject, table in some
             if (lacking := _lacking(wanted[subject], answers[table.table_id], known, table))
         ]
-        for request in _requests(store, config, asked, known):
+        shown = [table for table, _ in asked] if config.prompt == "values" else []
+        grounds = _grounds(store, shown, known)
+        parts = (requests_of(one, lacking, grounds.get(one.table_id)) for one, lacking in asked)
+        for request in chain.from_iterable(parts):
             read, written = request.tokens
             expected.calls, expected.read = expected.calls + 1, expected.read + read
             expected.written += written
@@ -368,12 +372,10 @@ def generate_descriptions(
     )
     if expected.calls:
         costs = f", which cost about {cents / 100:,.2f}" if cents else ""
-        estimate = (
+        report(
             f"{len(of_tables):,} tables to describe in {expected.calls:,} requests: about "
-            f"{expected.read:,} tokens to read and {expected.written:,} to write{costs}"
-        )
-        logger.info("%s", estimate)
-        report(estimate, 0, 0)
+            f"{expected.read:,} tokens to read and {expected.written:,} to write{costs}", 0, 0
+        )  # fmt: skip
     if requests:  # without any, the model is not even loaded
         figures += _ask(store, model, config, requests, subjects, causes, used, spent)
     left = sum(spent in one.values() for one in causes.values())
@@ -413,19 +415,6 @@ def _lacking(
     lacking = {*wanted} - {*answers}
     corrected = Provenance.CORRECTION in known[table.table_id].get(THE_TABLE, {})
     return lacking | ({THE_TABLE} - {*answers} if lacking and not corrected else set())
-
-
-def _requests(
-    store: Store,
-    config: NarrationConfig,
-    asked: Sequence[tuple[Table, Collection[int]]],
-    known: Mapping[str, Known],
-) -> Iterator[NarrationRequest]:
-    grounds: Mapping[str, Ground] = {}
-    if config.prompt == "values":
-        grounds = _grounds(store, [table for table, _ in asked], known)
-    for table, lacking in asked:
-        yield from requests_of(table, lacking, grounds.get(table.table_id))
 
 
 def _ask(

@@ -17,7 +17,7 @@ from pneuma_assets.core.describe.narrate import (
     requests_of,
     tidy,
 )
-from pneuma_assets.core.describe.prompts import RUN, Ground, example_values, numbers
+from pneuma_assets.core.describe.prompts import RUN, Ground, numbers
 from pneuma_assets.core.describe.texts import NarratedColumns, schema_texts
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.tables import THE_TABLE, Column, DocumentKind, Table
@@ -114,9 +114,9 @@ def test_numbers_are_told_in_spans():
     assert numbers([0, 1, 2, 4, 6, 7]) == "1 to 3, 5, 7 to 8"
 
 
-def test_example_values_are_those_of_the_column():
+def test_values_are_those_of_the_column_each_once():
     rows = [("1 | 2", "2"), (None, "4"), ("3", None), ("1 | 2", "a: 5"), (" ", "6")]
-    assert example_values(0, rows) == ["1 | 2", "3"]
+    assert "1. a (INT); such as 1 | 2, 3\n" in prompt_of(table("a", "b"), {0}, Ground(rows=rows))
 
 
 GOOD = {"table": "One row is a game.", "columns": [{"n": 2, "description": "Home runs."}]}

@@ -3,6 +3,7 @@
 import json
 import socket
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 
@@ -478,6 +479,7 @@ def test_a_run_stays_within_its_budget_and_later_ones_go_on(store):
 
 def test_what_the_model_thinks_counts_for_the_budget_too(store):
     def reply(body: dict) -> tuple[int, object]:
+        time.sleep(0.02)
         status, said = completion(sentence_about(prompt_of(body)))
         return status, said | {"usage": {"prompt_tokens": 70, "completion_tokens": 90_000}}
 
@@ -487,7 +489,7 @@ def test_what_the_model_thinks_counts_for_the_budget_too(store):
         claim(store, lake)
         config = VALUES.model_copy(update={"budget": 100_000})
         done = describe_tables(store, RUN, model, config)
-    assert 2 <= done.requests < 40, "those under way are answered"
+    assert 2 <= done.requests < 60, "those under way are ended"
     assert done.summarised + done.left == 60
     assert len(store.problems.all()) == done.left > 0
 
