@@ -261,7 +261,7 @@ STAGES = (
     Stage(sampled_rows, ["raw_tables"], "2"),
     # After the rows, so that a table that cannot be read costs no call of the model. The pool holds
     # where none is asked, too: the stage is then over in a moment.
-    Stage(schema_narrations, ["sampled_rows"], "2", "gpu"),
+    Stage(schema_narrations, ["sampled_rows"], "3", "gpu"),
     Stage(embedding_blocks, ["sampled_rows", "schema_narrations"], "1", "gpu", ["pytorch"]),
     Stage(search_index, ["embedding_blocks"], "1", "index_writer"),
 )
