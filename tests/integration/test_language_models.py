@@ -10,6 +10,7 @@ from pneuma_assets.core.describe.narrate import requests_of
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.registry import open_language_model
+from pneuma_assets.core.models.usage import counting
 from pneuma_assets.core.search.judge import judge_prompt
 from pneuma_assets.core.seek import actions
 from pneuma_assets.core.tables import Block, Column, DocumentKind, Table
@@ -70,9 +71,10 @@ def test_a_conversation_is_bound_to_its_schema_by_a_grammar(llamacpp_model, allo
         {"role": "system", "content": "Answer with one action as JSON."},
         {"role": "user", "content": "PERSON: Which tariffs? Answer with one action."},
     ]
-    reply = llamacpp_model.converse(said, actions.action_schema(allowed), 200)
-    assert reply.read
-    assert reply.written
+    with counting() as used:
+        reply = llamacpp_model.converse(said, actions.action_schema(allowed), 200)
+    assert used.read
+    assert used.written
     if reply.whole:  # so small a model may say the same for ever
         assert actions.read_action(reply.text, allowed)
     else:
@@ -123,10 +125,10 @@ def test_out_of_memory_at_a_batch_size_loses_and_doubles_nothing(transformers_mo
 def test_one_prompt_that_does_not_fit_leaves_the_others_their_answers(transformers_model, alone):
     import torch
 
-    long = "word " * 300
+    long = "word " * 600
 
     def full(_module, _args, options):
-        if options["input_ids"].shape[1] > 200:
+        if options["input_ids"].shape[1] > 500:
             raise torch.OutOfMemoryError("CUDA out of memory.")
 
     handle = transformers_model._loaded.model.register_forward_pre_hook(full, with_kwargs=True)
