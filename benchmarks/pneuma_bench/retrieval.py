@@ -10,14 +10,15 @@ from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.config.small_sections import SamplingConfig
 from pneuma_assets.core.describe.columns import fact_descriptions, searched_text
 from pneuma_assets.core.describe.kinds import documents_of
-from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_columns
+from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_tables, requests_of
 from pneuma_assets.core.describe.packing import pack_blocks
+from pneuma_assets.core.describe.prompts import Ground
 from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.evaluation.evaluate import ask_all, count_figures
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.models.base import Encoder, LanguageModel
-from pneuma_assets.core.pipeline.describe import answer_key, prompt_context
+from pneuma_assets.core.pipeline.describe import answer_key
 from pneuma_assets.core.pipeline.sample import SEED
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.relations.families import find_families
@@ -25,6 +26,7 @@ from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.tables import (
+    THE_TABLE,
     Block,
     Document,
     EmbeddedBlock,
@@ -54,7 +56,7 @@ def table_documents(
     positions = sample_positions(len(rows), sampling.rows, SEED)
     names = dataset.names.get(table.table_id, ())
     made = (
-        NarratedColumns(table, narrations, names),
+        NarratedColumns(table, narrations, names, narrations.get(THE_TABLE, "")),
         DrawnRows(table, [rows[position] for position in positions]),
         ReadTable(table, dataset.contexts.get(table.table_id, ())),
     )
@@ -118,36 +120,39 @@ def evaluate(engine: QueryEngine, dataset: RetrievalSet, **options: Any) -> dict
 
 
 Narrations = Mapping[str, Mapping[int, str]]
-"""What is said of columns, by table id and position."""
+"""What is said of columns, and of tables at `THE_TABLE`, by table id and position."""
 
 
 def describe(
     dataset: RetrievalSet, model: LanguageModel, config: NarrationConfig, folder: Path
 ) -> Narrations:
-    """Return what the model says of every column, asked as indexing asks.
+    """Return what the model says of every table and column, asked as indexing asks.
 
     Each is asked for once, and kept in `folder`; one that it gives no answer to, which its name
-    stands for, is asked for again the next time.
+    stands for, is asked for again the next time. No budget ends that.
     """
     asked = answer_key(model, config.prompt)
     keys: dict[tuple[str, int], str] = {}
-    requests: dict[str, NarrationRequest] = {}
+    first: dict[str, tuple[Table, Sequence[Row]]] = {}
     for table, rows in dataset.tables:
-        ground = prompt_context(table, _seen(rows)) if config.prompt == "grounded" else None
-        names = tuple(column.name for column in table.columns)
         of_table = table.table_id if asked.of_table else ""
-        for at in range(len(names)):
+        first.setdefault(content_hash(of_table, table.schema_hash), (table, rows))
+        for at in range(THE_TABLE, len(table.columns)):
             key = content_hash(asked.model, of_table, table.schema_hash, str(at))
             keys[table.table_id, at] = key
-            requests.setdefault(key, NarrationRequest(table.table_id, names, at, ground))
     with KeptFile(folder / "narrations.db") as kept:
-        known = kept.known([*requests])
-        left = [request for key, request in requests.items() if key not in known]
-        for said in narrate_columns(model, left) if left else ():
-            if said.problem is None:
-                answer = {keys[said.table_id, said.position]: said.text.encode()}
-                kept.add(answer)
-                known |= answer
+        known = kept.known([*{*keys.values()}])
+        left: list[NarrationRequest] = []
+        for table, rows in first.values():
+            places = range(THE_TABLE, len(table.columns))
+            lacking = [at for at in places if keys[table.table_id, at] not in known]
+            ground = Ground(rows=_seen(rows)) if config.prompt == "values" else None
+            left += requests_of(table, lacking, ground)
+        for one in narrate_tables(model, left):
+            i = one.request.table_id
+            answer = {keys[i, at]: text.encode() for at, text in one.said.items()}
+            kept.add(answer)
+            known |= answer
     told: dict[str, dict[int, str]] = {table.table_id: {} for table, _ in dataset.tables}
     for (table_id, at), key in keys.items():
         if key in known:

@@ -118,23 +118,19 @@ def schema_narrations(
     context: dg.AssetExecutionContext,
     pneuma_store: StoreResource,
     pneuma_narrator: NarratorResource,
-    pneuma_encoder: EncoderResource,
 ) -> dg.MaterializeResult:
     """A description of every column that can be described, and who says it.
 
     People's own words come first, from documents, comments and contexts. Where a language model is
-    enabled it is asked for the other columns, once. For the rest the name and the values speak.
+    enabled it is asked for the other columns, once, and for what the table is. For the rest the
+    name and the values speak.
     """
     state = pneuma_store.store
     done = run_stage(
         context,
         state,
         lambda: describe_tables(
-            state,
-            context.run.run_id,
-            pneuma_narrator.model,
-            pneuma_narrator.config,
-            None if pneuma_narrator.config.model is None else pneuma_encoder.encoder,
+            state, context.run.run_id, pneuma_narrator.model, pneuma_narrator.config
         ),
     )
     model = pneuma_narrator.model
@@ -265,7 +261,7 @@ STAGES = (
     Stage(sampled_rows, ["raw_tables"], "2"),
     # After the rows, so that a table that cannot be read costs no call of the model. The pool holds
     # where none is asked, too: the stage is then over in a moment.
-    Stage(schema_narrations, ["sampled_rows"], "2", "gpu"),
+    Stage(schema_narrations, ["sampled_rows"], "3", "gpu"),
     Stage(embedding_blocks, ["sampled_rows", "schema_narrations"], "1", "gpu", ["pytorch"]),
     Stage(search_index, ["embedding_blocks"], "1", "index_writer"),
 )

@@ -229,8 +229,8 @@ class TablePages:
         self._prefix = deployment.key_prefix
         self._sources = {one.name: one for one in deployment.sources if one.visible}
         self._shows_rows = deployment.dagster.show_rows
-        grounded = deployment.narration.prompt == "grounded"
-        self._quoting = {Provenance.PROFILE, *([Provenance.MODEL] if grounded else [])}
+        quotes = deployment.narration.prompt == "values"
+        self._quoting = {Provenance.PROFILE, *([Provenance.MODEL] if quotes else [])}
         self._instance = instance
         self._log_event = log_event
         self._mark = store.asset_keys.deployment()

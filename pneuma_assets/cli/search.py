@@ -83,8 +83,8 @@ def search(
             parser=document_kind,
             metavar="KIND",
             help="Only what descriptions of columns (schema), sampled rows (rows), documents "
-            "(context), documents about a whole folder (folder), all rows (values), names (names) "
-            "or what tables are built from (lineage) say.",
+            "(context), documents about a whole folder (folder), a model's summaries (summary), "
+            "all rows (values), names (names) or what tables are built from (lineage) say.",
         ),
     ] = None,
     readers: ReadersOption = None,

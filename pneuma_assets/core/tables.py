@@ -36,6 +36,7 @@ class DocumentKind(str):
     CONTEXT: ClassVar["DocumentKind"]
     FOLDER: ClassVar["DocumentKind"]
     LINEAGE: ClassVar["DocumentKind"]
+    SUMMARY: ClassVar["DocumentKind"]
     NAMES: ClassVar["DocumentKind"]
     VALUES: ClassVar["DocumentKind"]
 
@@ -58,6 +59,7 @@ DocumentKind.ROWS = DocumentKind("rows")
 DocumentKind.CONTEXT = DocumentKind("context")
 DocumentKind.FOLDER = DocumentKind("folder")
 DocumentKind.LINEAGE = DocumentKind("lineage")
+DocumentKind.SUMMARY = DocumentKind("summary")
 DocumentKind.NAMES = DocumentKind("names")
 DocumentKind.VALUES = DocumentKind("values")
 
@@ -150,9 +152,13 @@ class Provenance(StrEnum):
     """The column's own name and values."""
 
 
+THE_TABLE = -1
+"""Stands for the position of a column where something is said of the table as a whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is said of a column.
+    """What is said of a column, or of a table.
 
     Attributes:
         text: One line.

@@ -84,6 +84,17 @@ def load(
     return deploy(folder, *sources, environ=environ, **told, **more)
 
 
+def quoting(prompt: str) -> str:
+    """Answer as a model does that repeats what it is shown, of a table and of each column."""
+    if '{"table":' not in prompt:
+        return "Yes."
+    shown = prompt.partition("Its columns")[2].partition("Answer with one JSON")[0]
+    said = "It is one of the things that are kept"
+    lines = enumerate(shown.splitlines()[2:], 1)
+    columns = [{"n": number, "description": f"{said}: {line}"} for number, line in lines]
+    return json.dumps({"table": f"It holds {shown[-300:]}", "columns": columns})
+
+
 def models(endpoint: Endpoint, *, send_values: bool) -> dict[str, object]:
     one = {"model": "m", "endpoint_url": endpoint.url, "send_values": send_values}
     judge = {"judge": {"model": "there"}} if send_values else {}
@@ -128,7 +139,7 @@ def deployed(folder: Path, lake: Lake, endpoint: Endpoint, **more: object) -> De
 @pytest.fixture(scope="module")
 def everything_on(tmp_path_factory, lake):
     """All that shows values is switched on: endpoints, and rows on pages."""
-    with recording_endpoint() as endpoint:
+    with recording_endpoint(quoting) as endpoint:
         shows = {"dagster": {"show_rows": True}, "bench": {"mined": True}}
         more = {**models(endpoint, send_values=True), **shows}
         yield deployed(tmp_path_factory.mktemp("on"), lake, endpoint, **more)
@@ -155,6 +166,10 @@ def test_what_no_rule_hides_is_everywhere(everything_on):
     assert {"prompts", "output and logs"} < found
     for kept in ("state.db (values)", "index.db (values)", "dagster"):
         assert any(kept in where for where in found), kept
+    with Workspace(everything_on.loaded, {}) as workspace:
+        store = workspace.store
+        said = store.narrations.summaries(store.tables.known()).values()
+        assert any(SHOWN.decode() in one.text for one in said), "a model repeats what it is shown"
 
 
 def test_tables_are_asked_about_by_what_no_rule_hides(everything_on):
@@ -203,7 +218,7 @@ def test_readers_that_fail_say_only_what_failed(everything_on):
 
 
 def test_an_endpoint_sees_no_value_unless_told_to(tmp_path, lake):
-    with recording_endpoint() as endpoint, reading_here():
+    with recording_endpoint(quoting) as endpoint, reading_here():
         more = models(endpoint, send_values=False)
         loaded = load(tmp_path, lake, only="lake", **more)
         run_indexing(loaded)
@@ -211,6 +226,7 @@ def test_an_endpoint_sees_no_value_unless_told_to(tmp_path, lake):
             assert workspace.ask("plainvalue7")
             notices = workspace.status().notices
     assert b"salary" in endpoint.said
+    assert b"Describe a table" in endpoint.said
     assert SHOWN not in endpoint.said
     assert not leaks(endpoint.said)
     told = [notice.partition(":")[0] for notice in notices]
@@ -219,7 +235,7 @@ def test_an_endpoint_sees_no_value_unless_told_to(tmp_path, lake):
 
 @pytest.mark.slow
 def test_what_is_hidden_later_leaves_with_the_next_run(tmp_path, lake):
-    with recording_endpoint() as endpoint, reading_here():
+    with recording_endpoint(quoting) as endpoint, reading_here():
         open_to_all = {**models(endpoint, send_values=True), "bench": {"mined": True}}
         before = load(tmp_path, lake, rules=False, **open_to_all)
         run_indexing(before)

@@ -6,11 +6,13 @@ import sys
 import pytest
 
 from pneuma_assets.core.config.models import ModelConfig
+from pneuma_assets.core.describe.narrate import requests_of
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.models.usage import counting
 from pneuma_assets.core.seek import actions
+from pneuma_assets.core.tables import Column, Table
 from tests.support.waiting import LONGEST
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -21,9 +23,10 @@ SCHEMAS = (
     ("id",),
 )
 PROMPTS = [
-    f"A table has the columns {' | '.join(schema)}. Describe briefly what {name} represents."
+    one.prompt
     for schema in SCHEMAS
-    for name in schema
+    for n in range(len(schema))
+    for one in requests_of(Table("", tuple(Column(c, "VARCHAR") for c in schema), 0, ""), {n}, None)
 ]
 NEW = 20
 
@@ -115,10 +118,10 @@ def test_out_of_memory_at_a_batch_size_loses_and_doubles_nothing(transformers_mo
 def test_one_prompt_that_does_not_fit_leaves_the_others_their_answers(transformers_model, alone):
     import torch
 
-    long = "word " * 300
+    long = "word " * 600
 
     def full(_module, _args, options):
-        if options["input_ids"].shape[1] > 200:
+        if options["input_ids"].shape[1] > 500:
             raise torch.OutOfMemoryError("CUDA out of memory.")
 
     handle = transformers_model._loaded.model.register_forward_pre_hook(full, with_kwargs=True)

@@ -6,7 +6,6 @@ Every table is changed in its own way, so that one run shows what each way asks.
 import os
 import re
 import shutil
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,13 +13,13 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.core.service.workspace import Workspace
-from tests.support.fake_model import FakeLanguageModel
+from tests.support.fake_model import FakeLanguageModel, asked_columns
 from tests.support.pipeline_support import deployment, run_job
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder")]
 
 ROWS = 400
-_NAMED = re.compile(r"The table (?:\S*/)?(\S+) has")
+_NAMED = re.compile(r"Its name:\n/\*\n(?:\S*/)?(\S+)\n")
 FOLDER = [f"invoice{number}" for number in range(12)]
 
 
@@ -46,7 +45,11 @@ class Lake:
         """Run the job; keep what was asked of tables, what stages counted, what pages said."""
         model = FakeLanguageModel()
         done = run_job(self.loaded, self._instance, model)
-        self.asked = Counter(_NAMED.match(prompt).group(1) for prompt in model.prompts)
+        named = [
+            (_NAMED.search(prompt).group(1), asked_columns(prompt)) for prompt in model.prompts
+        ]
+        self.asked = {name: len(columns) for name, columns in named}
+        assert len(self.asked) == len(named), "a request a table"
         self.figures: dict[str, dict[str, float]] = {}
         self.shares: dict[str, tuple[float | None, str | None]] = {}
         for event in done.get_asset_materialization_events():

@@ -90,7 +90,7 @@ def test_documents_of_an_installed_kind_are_indexed_and_filtered_on(machine):
     told = "making every table anew, without documents of the kind distinct"
     assert told in machine.run("index").stderr
     assert told not in machine.run("index").stderr
-    kinds = "context, folder, lineage, names, rows, schema, values"
+    kinds = "context, folder, lineage, names, rows, schema, summary, values"
     assert f"unknown kind 'distinct'; use one of: {kinds}" in machine.refusal(*asked)
 
 

@@ -11,7 +11,8 @@ from pneuma_assets.core.models.base import Conversation, Generation, conversatio
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
 
 _TOKEN = re.compile(r"\s*\S+")
-_COLUMN = re.compile(r"Describe briefly what the (.+) column represents", re.DOTALL)
+_ASKED = re.compile(r"one entry for each of the columns ([\d, to]+)\.")
+_SHOWN = re.compile(r"^(\d+)\. (.*) \(.*\).*$", re.MULTILINE)
 
 
 class FakeLanguageModel:
@@ -60,7 +61,7 @@ class FakeLanguageModel:
         max_new_tokens: int,
         schema: Mapping[str, Any] | None = None,
     ) -> Iterator[Generation]:
-        """Yield a sentence about the column that the prompt asks for, or about the prompt."""
+        """Yield a sentence about each column that the prompt asks for, or about the prompt."""
         prompts = ["\n\n".join(turn["content"] for turn in conversation(one)) for one in prompts]
         self._note(prompts)
 
@@ -107,11 +108,27 @@ def _nothing(*_: object) -> None:
 
 
 def sentence_about(prompt: str) -> str:
-    """Return the same sentence for the same prompt, another one for another."""
-    found = _COLUMN.search(prompt)
+    """Return the same for the same prompt, another answer for another.
+
+    A prompt about a table gets JSON: a sentence about it, and about each column that it asks for.
+    """
     digest = hashlib.blake2b(prompt.encode("utf-8", "replace"), digest_size=4).hexdigest()
-    subject = found.group(1) if found else (prompt.strip().splitlines() or [""])[0]
-    return f"Holds the {subject} of each row ({digest})."
+    if '{"table":' not in prompt:
+        return f"Holds the {(prompt.strip().splitlines() or [''])[0]} of each row ({digest})."
+    names = {int(number): name for number, name in _SHOWN.findall(prompt)}
+    told = [
+        {"n": n, "description": f"Holds the {names[n]} of each row ({digest})."}
+        for n in asked_columns(prompt)
+    ]
+    summary = None if '"table": null.' in prompt else f"One row is one of them ({digest})."
+    return json.dumps({"table": summary, "columns": told})
+
+
+def asked_columns(prompt: str) -> list[int]:
+    """Return the numbers of the columns that a prompt about a table asks for."""
+    found = _ASKED.search(prompt)
+    spans = [span.split(" to ") for span in found.group(1).split(", ")] if found else []
+    return [n for span in spans for n in range(int(span[0]), int(span[-1]) + 1)]
 
 
 def grading(grade: Callable[[dict[str, Any]], int]) -> Callable[[str], str]:

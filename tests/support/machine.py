@@ -3,7 +3,7 @@
     python -m tests.support.machine CONFIG NAME ASKED
 
 It takes itself for a machine called NAME, so that others know of it only by its lease, and notes
-each column that its model is asked about in the file ASKED. Progress is printed, a line a step.
+each table that its model is asked about in the file ASKED. Progress is printed, a line a step.
 """
 
 import sys
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.models.base import Generation
+from pneuma_assets.core.models.base import Conversation, Generation
 from pneuma_assets.core.store import runs
 from tests.support import pipeline_support
 from tests.support.fake_model import FakeLanguageModel
@@ -30,10 +30,10 @@ class NotingFake(FakeLanguageModel):
         self._asked = asked
 
     def generate(
-        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+        self, prompts: Sequence[Conversation], max_new_tokens: int, **more: object
     ) -> Iterator[Generation]:
         """Note a prompt when its answer is given: what is lost with a kill is asked again."""
-        for generation in super().generate(prompts, max_new_tokens, stop):
+        for generation in super().generate(prompts, max_new_tokens, **more):
             time.sleep(0.005)
             with self._asked.open("a") as file:
                 file.write(repr(prompts[generation.index]) + "\n")

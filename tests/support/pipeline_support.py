@@ -13,7 +13,7 @@ import dagster as dg
 from pneuma_assets import index_run
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.models.base import Generation
+from pneuma_assets.core.models.base import Conversation, Generation
 from pneuma_assets.core.progress import listening
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.resources.build import named_resources
@@ -29,10 +29,10 @@ class SlowFake(FakeLanguageModel):
     """Takes a moment for each answer, so that a kill finds it at work."""
 
     def generate(
-        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+        self, prompts: Sequence[Conversation], max_new_tokens: int, **more: object
     ) -> Iterator[Generation]:
         """Answer as the fake does, 20 ms an answer."""
-        for generation in super().generate(prompts, max_new_tokens, stop):
+        for generation in super().generate(prompts, max_new_tokens, **more):
             time.sleep(0.02)
             yield generation
 

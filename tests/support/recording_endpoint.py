@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from tests.support.fake_model import sentence_about
 from tests.support.small_server import answering, send
+
+_FORM = '{"table":'
 
 Reply = Callable[[dict[str, Any]], tuple[int, object]]
 """Makes of the body of a request a status and a body: bytes as they are, or what JSON holds."""
@@ -57,12 +60,12 @@ def serving(reply: Reply) -> Iterator[Endpoint]:
 
 @contextmanager
 def recording_endpoint(answer: Callable[[str], str] | None = None) -> Iterator[Endpoint]:
-    """Serve one that says yes to whatever it is asked, or describes a column, which begins alike.
+    """Serve one that describes a table if asked to, and says yes to whatever else it is asked.
 
     Args:
         answer: What it says to a prompt instead.
     """
-    said = answer or (lambda _: "Yes, it is one of the things that are kept.")
+    said = answer or (lambda prompt: sentence_about(prompt) if _FORM in prompt else "Yes.")
     with serving(lambda body: completion(said(prompt_of(body)))) as endpoint:
         yield endpoint
 

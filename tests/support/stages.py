@@ -7,6 +7,7 @@ from types import MappingProxyType
 from uuid import uuid4
 
 from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.pipeline.describe import describe_tables, describing_key
 from pneuma_assets.core.pipeline.embed import embed_tables
 from pneuma_assets.core.pipeline.lineage import update_lineage
@@ -34,9 +35,12 @@ class Pages:
 
 
 def run_stages(
-    loaded: LoadedDeployment, environ: Mapping[str, str] = MappingProxyType({}), run_id: str = ""
+    loaded: LoadedDeployment,
+    environ: Mapping[str, str] = MappingProxyType({}),
+    run_id: str = "",
+    model: LanguageModel | None = None,
 ) -> SearchIndexFigures:
-    """Do what the five assets do, with the sources read in this process; nothing is narrated."""
+    """Do what the five assets do, with the sources read in this process."""
     run_id = run_id or str(uuid4())
     asked = loaded.deployment
     resources = build_resources(loaded)
@@ -50,11 +54,11 @@ def run_stages(
         sources = [undo.enter_context(closing(one)) for one in opened]
         undo.enter_context(store.runs.alive(run_id))
         store.runs.begin(run_id)
-        way = describing_key(None, asked.narration)
+        way = describing_key(model, asked.narration)
         recipe = index_fingerprint(asked.sampling, encoders.encoder.name, way)
         plan_run(store, run_id, RunRequest(sources), site, asked.indexing, recipe=recipe)
         update_lineage(store, run_id, asked)
         sample_tables(store, run_id, sources, asked.sampling, asked.indexing)
-        describe_tables(store, run_id, None, asked.narration)
+        describe_tables(store, run_id, model, asked.narration)
         embed_tables(store, run_id, encoders.encoder, site.building)
         return update_index(store, run_id, encoders.encoder, site, Pages())

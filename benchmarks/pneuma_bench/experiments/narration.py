@@ -1,10 +1,9 @@
-"""Columns narrated a second: this project's back ends, and plain transformers.
+"""Requests of narration answered a second: this project's back ends, and plain transformers.
 
     python -m pneuma_bench.experiments.narration [--device cuda --memory 12 --max-batch 512]
 
-All get the same columns of real tables, the same prompt and the same model, in one run. All but the
-last of ours write whole answers; a run asks for the first sentence only (`narrate_columns`). Rounds
-alternate, so that a noisy machine is unfair to all alike; medians are shown.
+All get the same prompts about the same tables and the same model, in one run, and write `--tokens`
+of an answer at most. Rounds alternate, so that a noisy machine is unfair to all; medians are shown.
 
 With `--memory` the GPU grants this process so many GB and no more, so that batches run out of it.
 """
@@ -20,19 +19,19 @@ from pathlib import Path
 import numpy as np
 
 from pneuma_assets.core.config.models import PACKAGED_MODEL
-from pneuma_assets.core.describe.narrate import NARRATION_TOKENS, NarrationRequest, narrate_columns
-from pneuma_assets.core.describe.prompts import column_prompt
+from pneuma_assets.core.describe.narrate import requests_of
 from pneuma_assets.core.models.batching import release_memory
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
 from pneuma_assets.core.models.language.smollm2 import converted_folder, find_gguf
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
+from pneuma_assets.core.tables import Column, Table
 from pneuma_bench.experiments.support.timing import timed
 
 LAKE = Path(__file__).resolve().parents[3].parent / "shared/data/lake"
 CACHE = Path(tempfile.gettempdir()) / "pneuma-assets-benchmarks"
 FIXED_BATCHES = (8, 16, 32, 64, 128, 256)
 Ways = Mapping[str, tuple[int, Callable[[], object]]]
-"""By name, how many columns a way describes, and what does it."""
+"""By name, how many prompts a way answers, and what does it."""
 
 
 def main() -> None:
@@ -43,38 +42,39 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="of transformers, ours and plain")
     parser.add_argument("--dtype", default="auto", help="of transformers, ours and plain")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--columns", type=int, default=96)
-    parser.add_argument("--alone", type=int, default=12, help="columns prompted one at a time")
+    parser.add_argument("--tables", type=int, default=96)
+    parser.add_argument("--tokens", type=int, default=48, help="most of an answer")
+    parser.add_argument("--alone", type=int, default=12, help="tables prompted one at a time")
     parser.add_argument("--max-batch", type=int, default=128, help="rows our search may try")
     parser.add_argument("--memory", type=float, help="GB of the GPU that may be used")
     options = parser.parse_args()
     logging.basicConfig(format="%(message)s")  # batches that did not fit
-    ways = ways_of(list(islice(requests_of(options.folder), options.columns)), options)
+    ways = ways_of(list(islice(prompts_of(options.folder), options.tables)), options)
     speeds: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(options.rounds):
         for name, (count, work) in ways.items():
             speeds[name].append(count / timed(work)[1].wall)
-            print(f"round {number + 1}: {speeds[name][-1]:6.2f} columns/s  {name}", flush=True)
+            print(f"round {number + 1}: {speeds[name][-1]:6.2f} tables/s  {name}", flush=True)
     first = np.array(next(iter(speeds.values())))
-    print("\n| way | columns/s | times the first |\n| --- | ---: | ---: |")
+    print("\n| way | tables/s | times the first |\n| --- | ---: | ---: |")
     for name, values in speeds.items():
         print(f"| {name} | {np.median(values):.2f} | {np.median(values / first):.1f} |")
 
 
-def requests_of(folder: Path) -> Iterator[NarrationRequest]:
-    """Yield the columns of CSV files, every seventh file first, for variety."""
+def prompts_of(folder: Path) -> Iterator[str]:
+    """Yield what is asked about CSV files by their columns, every seventh first, for variety."""
     files = sorted(folder.rglob("*.csv"))
     for file in (file for start in range(7) for file in files[start::7]):
         with file.open(encoding="utf-8", errors="replace", newline="") as lines:
-            columns = tuple(next(csv.reader(lines), ()))
+            columns = tuple(Column(name, "VARCHAR") for name in next(csv.reader(lines), ()))
         if len(columns) <= 60:
-            yield from (NarrationRequest(file.stem, columns, at) for at in range(len(columns)))
+            table = Table(file.stem, columns, 0, "")
+            yield from (one.prompt for one in requests_of(table, {*range(len(columns))}, None))
 
 
-def ways_of(requests: list[NarrationRequest], options: Namespace) -> Ways:
-    """Return the ways to describe columns, the best fixed batch of the library's own among them."""
-    prompts = [column_prompt(request.columns, request.position) for request in requests]
-    alone, count, length = prompts[: options.alone], len(prompts), NARRATION_TOKENS
+def ways_of(prompts: list[str], options: Namespace) -> Ways:
+    """Return the ways to answer, the best fixed batch of the library's own among them."""
+    alone, count, length = prompts[: options.alone], len(prompts), options.tokens
     folder, device = options.model or converted_folder(options.cache), options.device
     ours = TransformersModel(
         folder.name, lambda: folder, device=device, dtype=options.dtype, max_batch=options.max_batch
@@ -94,15 +94,12 @@ def ways_of(requests: list[NarrationRequest], options: Namespace) -> Ways:
             count, lambda: plain.generate(prompts, length, best)
         ),
         f"ours, transformers in {dtype}": (count, lambda: list(ours.generate(prompts, length))),
-        "ours, transformers, to the end of the first sentence": (
-            count, lambda: list(narrate_columns(ours, requests))
-        ),
     }  # fmt: skip
     if device == "cpu" and options.model is None:
         llamacpp = LlamaCppModel(PACKAGED_MODEL, find_gguf, device="cpu")
         ways |= {"ours, llama.cpp": (count, lambda: list(llamacpp.generate(prompts, length)))}
     if options.memory:
-        less = lambda: with_less_memory(ours, prompts, options.memory)  # noqa: E731
+        less = lambda: with_less_memory(ours, prompts, options)  # noqa: E731
         ways |= {"ours, with less memory": (count, less)}
     return ways
 
@@ -135,16 +132,16 @@ class Plain:
         return answers
 
 
-def with_less_memory(model: TransformersModel, prompts: list[str], gigabytes: float) -> None:
+def with_less_memory(model: TransformersModel, prompts: list[str], options: Namespace) -> None:
     """Let the GPU grant less, and check that each prompt has an answer all the same."""
     import torch
 
     release_memory()
     model.sizer.history.clear()
     total = torch.cuda.get_device_properties(0).total_memory
-    torch.cuda.set_per_process_memory_fraction(gigabytes * 1e9 / total)
+    torch.cuda.set_per_process_memory_fraction(options.memory * 1e9 / total)
     try:
-        answers = list(model.generate(prompts, NARRATION_TOKENS))
+        answers = list(model.generate(prompts, options.tokens))
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
     done = {answer.index for answer in answers if answer.problem is None}

@@ -108,16 +108,19 @@ After loading it is the model itself, so that who is given the section needs not
 
 
 class NarrationConfig(Section):
-    """What describes columns that people did not describe (Pneuma, section 4)."""
+    """What describes tables and columns that people did not describe (Pneuma, section 4)."""
 
     model: ModelChoice | None = Field(
         None, description="The language model; none: names and values describe them."
     )
+    budget: int = Field(
+        2_000_000, ge=1, description="Most tokens that a run reads and writes; the rest waits."
+    )
 
     @property
-    def prompt(self) -> Literal["grounded", "paper"]:
-        """Which prompt is used: the paper's shows names alone, the other rows and values, too."""
-        return "grounded" if self.model is None or self.model.shows_values else "paper"
+    def prompt(self) -> Literal["names", "values"]:
+        """Which prompt is used: of names and types of columns alone, or of rows and values, too."""
+        return "values" if self.model is None or self.model.shows_values else "names"
 
     @property
     def notice(self) -> str | None:
@@ -127,14 +130,14 @@ class NarrationConfig(Section):
                 "narration: names and values describe columns; to have a language model asked, "
                 "name one in narration.model"
             )
-        if self.prompt == "paper":
+        if self.prompt == "names":
             return (
-                "narration: the endpoint is shown the columns' names alone; set send_values: true "
-                "of the model to show it types, rows and values, too"
+                "narration: the endpoint is shown names and types of columns alone; set "
+                "send_values: true of the model to show it documents, rows and values, too"
             )
         if self.model.endpoint_url is None and not has_gpu():
             return (
-                f"narration: {self.model.model} takes long to describe columns without a GPU; name "
+                f"narration: {self.model.model} takes long to describe tables without a GPU; name "
                 "an endpoint, or none"
             )
         return None

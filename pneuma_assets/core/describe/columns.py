@@ -65,7 +65,7 @@ def best_descriptions(known: Known, models: Mapping[int, Description]) -> dict[i
     A correction without a text rejects what documents, models and facts say: only what people wrote
     in the table itself, or added to it, is shown then.
 
-    `models` is what a model said, as far as it is fit to be shown.
+    `models` is what a model said.
     """
     orders = (*WRITTEN, Provenance.MODEL, Provenance.PROFILE)
     best: dict[int, Description] = {}

@@ -1,231 +1,143 @@
-"""Asks a language model to describe columns, and keeps what is worth showing.
-
-A description that is nearer to another column of the table misleads whoever reads or searches it;
-saying nothing costs nothing, since the name stands in.
-"""
+"""Asks a language model to describe tables and their columns, and reads what it says."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
+from pydantic import BaseModel
 
-from pneuma_assets.core.describe.prompts import Ground, column_prompt, grounded_prompt
-from pneuma_assets.core.models.base import Encoder, LanguageModel
+from pneuma_assets.core.describe.prompts import Ground, runs, table_prompt
+from pneuma_assets.core.dictionaries.lines import says_something
+from pneuma_assets.core.models.base import LanguageModel, conversation
+from pneuma_assets.core.models.language.forms import Answer, ask
+from pneuma_assets.core.models.usage import CHARACTERS_PER_TOKEN
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.tables import Description, Provenance, Table
-from pneuma_assets.core.text.sentences import sentence_ends
+from pneuma_assets.core.tables import THE_TABLE, Table
+from pneuma_assets.core.text.safe import harmless, one_line
 
 ACTIVITY = "schema narrations"
 """What progress is reported under."""
 
-NARRATION_TOKENS = 48
-"""Most tokens of one description."""
+MAX_CHARACTERS = 400
+"""Of one description."""
 
-SECOND_SENTENCE = ("\n", ". It", ". The", ". This")
-"""Where an answer ends. The paper's narrations are one sentence (figure 3); what small models add
-to it takes longer than the sentence and is mostly padding that any question's words can hit."""
+LEAST_TOKENS, TABLE_TOKENS, COLUMN_TOKENS = 2_000, 400, 40
+"""Most tokens of an answer: of any, and for the table and each column where that is more. What a
+model thinks before it answers counts among them."""
+
+EXPECTED_OF_TABLE, EXPECTED_OF_COLUMN = 80, 30
+"""Tokens that answers have by and large, for the estimate."""
+
+_NOTHING = re.compile(r"\W*(no description|not sure|cannot tell)\b", re.IGNORECASE)
+
+
+class SaidOfColumn(BaseModel):
+    """What a model says of the column of a number, which counts from 1."""
+
+    n: int
+    description: str | None
+
+
+class SaidOfTable(BaseModel):
+    """What a model says of a table and of its columns; null where it is not sure."""
+
+    table: str | None
+    columns: list[SaidOfColumn]
 
 
 @dataclass(frozen=True, slots=True)
 class NarrationRequest:
-    """The column at `position` of a table with these columns is to be described.
-
-    With a `ground` the prompt shows it; without, it is the paper's.
-    """
+    """A prompt about a table, and what it asks for: positions of columns, or `THE_TABLE`."""
 
     table_id: str
-    columns: tuple[str, ...]
-    position: int
-    ground: Ground | None = None
+    asked: tuple[int, ...]
+    prompt: str
 
     @property
-    def prompt(self) -> str:
-        """What the model is asked."""
-        if self.ground is None:
-            return column_prompt(self.columns, self.position)
-        return grounded_prompt(self.columns, self.position, self.ground)
+    def columns(self) -> int:
+        """How many columns it asks for."""
+        return len(self.asked) - (THE_TABLE in self.asked)
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """About how many tokens the model will read and write, without what it thinks."""
+        of_table = EXPECTED_OF_TABLE if THE_TABLE in self.asked else 0
+        written = of_table + EXPECTED_OF_COLUMN * self.columns
+        return len(self.prompt) // CHARACTERS_PER_TOKEN, written
 
 
 @dataclass(frozen=True, slots=True)
 class Narration:
-    """What the model says of a column; empty where it has nothing to say.
+    """What a model says to a request.
 
-    `problem` says why there is no answer at all (`models.base.Generation`).
+    Attributes:
+        request: It.
+        said: One line by position, empty where the model is not sure.
+        problem: Why what was asked for and is not in `said` has no answer; empty where all has.
+        refused: Whether the prompt itself is to blame, so that asking it again brings the same.
     """
 
-    table_id: str
-    position: int
-    text: str
-    problem: str | None = None
+    request: NarrationRequest
+    said: Mapping[int, str]
+    problem: str = ""
+    refused: bool = False
 
 
-def narrate_columns(
+def requests_of(
+    table: Table, asked: Collection[int], ground: Ground | None
+) -> Iterator[NarrationRequest]:
+    """Yield what is to be asked of a table: one request, of a very wide table several.
+
+    Args:
+        table: It.
+        asked: Positions of columns that nobody described, and `THE_TABLE`, which the first of
+            several requests asks for.
+        ground: What the model may be shown besides names and types of columns.
+    """
+    for run in runs(len(table.columns)):
+        columns = [at for at in sorted(asked) if at in run]
+        summary = THE_TABLE in asked and run.start == 0
+        if columns or summary:
+            prompt = table_prompt(table, run, columns, ground, summary=summary)
+            mine = (*[THE_TABLE] * summary, *columns)
+            yield NarrationRequest(table.table_id, mine, prompt)
+
+
+def narrate_tables(
     model: LanguageModel, requests: Sequence[NarrationRequest]
-) -> Iterator[Narration]:
+) -> Generator[Narration, None, None]:
     """Yield one narration a request, as they finish, in any order.
 
-    The prompts of all tables form one pool (section 4), those of one table side by side so that
-    the model may read their schema once. The same prompt is asked only once: tables cut from one
-    mould have the same columns.
+    The prompts of all tables form one pool (section 4), from which the back end makes its batches.
 
     Raises:
         ModelError: The model is missing or fails; what was yielded before is good.
     """
-    askers: dict[str, list[NarrationRequest]] = {}
-    for request in requests:
-        askers.setdefault(request.prompt, []).append(request)
-    prompts = list(askers)
-    done = 0
-    report(ACTIVITY, done, len(requests))
-    for generation in model.generate(prompts, NARRATION_TOKENS, SECOND_SENTENCE):
-        text = tidy(generation.text, whole=generation.whole)
-        for request in askers[prompts[generation.index]]:
-            done += 1
-            report(ACTIVITY, done, len(requests))
-            yield Narration(request.table_id, request.position, text, generation.problem)
+    widest = max((len(one.asked) for one in requests), default=0)
+    most = max(LEAST_TOKENS, TABLE_TOKENS + COLUMN_TOKENS * widest)
+    prompts = [conversation(one.prompt) for one in requests]
+    report(ACTIVITY, 0, len(requests))
+    answers = ask(model, prompts, SaidOfTable, most) if requests else ()
+    for done, answer in enumerate(answers, 1):
+        report(ACTIVITY, done, len(requests))
+        yield _read(requests[answer.index], answer)
 
 
-MAX_CHARACTERS = 400
-
-_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
-_NOTHING = re.compile(r"^\W*no description\b", re.IGNORECASE)
-_PARAGRAPH = re.compile(r"\n\s*\n")
-_LOOSE_END = re.compile(
-    r"([\s,;:-]+(a|an|and|as|at|based|by|for|in|is|it|of|on|or|that|the|to|which|with))*[\s,;:-]*$",
-    re.IGNORECASE,
-)
-_LONGEST_LOOP = 40
-_PLEASANTRY = re.compile(
-    r"(?:\W*(?:sure(?: thing)?|certainly|of course|absolutely|definitely|okay|ok|no problem|gladly)"
-    r"\b\s*[!.,:;]+\s*)+",
-    re.IGNORECASE,
-)
-_HERE_IS = re.compile(
-    r"here(?:['\u2019]s| is| are)\b(?:[^.!?:]*:|[^.!?:]*\b(?:description|explanation|summary)"
-    r"\b[^.!?:]*(?:[.!]|$))\s*",
-    re.IGNORECASE,
-)
-_OPENING = re.compile(
-    r"^(?:the|this)\b[^.]{0,100}?\bcolumn\s+(?:represents|contains|indicates|refers\s+to|shows|"
-    r"stores|describes|denotes|records|provides|lists|is)\s+(?=\S)",
-    re.IGNORECASE,
-)
+def _read(request: NarrationRequest, answer: Answer[SaidOfTable]) -> Narration:
+    """Return what an answer says of what was asked; numbers that were not are left out."""
+    if answer.value is None:
+        return Narration(request, {}, answer.problem, answer.refused)
+    told = {THE_TABLE: answer.value.table}
+    for one in answer.value.columns:
+        told.setdefault(one.n - 1, one.description)
+    said = {at: tidy(told[at]) for at in request.asked if at in told}
+    if len(said) == len(request.asked):
+        return Narration(request, said)
+    kept = said if any(said.values()) else {}  # without any word it is no answer
+    return Narration(request, kept, "the model's answer leaves it out")
 
 
-def tidy(answer: str, *, whole: bool = False) -> str:
-    """Return a model's answer as one line of whole sentences, empty if it describes nothing.
-
-    Only its first paragraph counts, without pleasantries ("Sure! Here is a description:") and
-    the opening that answers share ("The x column represents …"): every table would otherwise have
-    these words in common. Sentences said before are dropped and loops, which small models fall
-    into, cut after their first round. A sentence cut off by the token limit goes if a whole one
-    stands before it; where the model or a stop string ended the answer (`whole`), its last words
-    are a sentence even without a full stop.
-    """
-    answer = answer[: 10 * MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8").strip()
-    paragraph, *others = _PARAGRAPH.split(answer, maxsplit=1)
-    text = _without_pleasantries(_BLANKS.sub(" ", paragraph).strip())
-    if not text or _NOTHING.match(text):
-        return ""
-    sentences, rest = _sentences(text)
-    if rest and (whole or others):
-        sentences.append(rest.rstrip(" ,;:-"))
-    elif not sentences:
-        sentences.append(_LOOSE_END.sub("", _without_loop(rest)))
-    kept: dict[str, str] = {}
-    for sentence in map(_without_loop, sentences):
-        kept.setdefault(sentence.rstrip(".!?").lower(), sentence)
-    first, *more = kept.values()
-    return _bounded([_without_opening(first), *more])
-
-
-def _sentences(text: str) -> tuple[list[str], str]:
-    """Split a line into its whole sentences and what follows the last of them."""
-    sentences, start = [], 0
-    for end in sentence_ends(text):
-        sentences.append(text[start:end].strip())
-        start = end
-    return sentences, text[start:].strip()
-
-
-def _without_pleasantries(text: str) -> str:
-    said = text
-    for politeness in (_PLEASANTRY, _HERE_IS):
-        found = politeness.match(said)
-        said = said[found.end() :] if found else said
-    return said if said == text else said[:1].upper() + said[1:]
-
-
-def _without_opening(sentence: str) -> str:
-    said = _OPENING.sub("", sentence)
-    return sentence if said == sentence else said[:1].upper() + said[1:]
-
-
-def _without_loop(sentence: str) -> str:
-    """Cut a sentence where it begins to say the same words in a row again.
-
-    Three words or more said twice are a loop, fewer only if said three times ("day by day").
-    """
-    words = sentence.split()
-    keys = [word.strip(".,;:!?\"'()").lower() for word in words]
-    for at in range(len(keys)):
-        for length in range(1, min(_LONGEST_LOOP, (len(keys) - at) // 2) + 1):
-            rounds = 2 if length >= 3 else 3
-            round_ = keys[at : at + length]
-            if keys[at : at + rounds * length] == round_ * rounds:
-                cut = _LOOSE_END.sub("", " ".join(words[: at + length]))
-                return cut if cut.endswith((".", "!", "?")) else cut + "."
-    return sentence
-
-
-def _bounded(sentences: list[str]) -> str:
-    """Join sentences while they fit; cut the first at a word if it alone does not."""
-    text = sentences[0]
-    if len(text) > MAX_CHARACTERS:
-        return text[: MAX_CHARACTERS - 1].rsplit(" ", 1)[0] + "…"
-    for sentence in sentences[1:]:
-        if len(text) + 1 + len(sentence) > MAX_CHARACTERS:
-            break
-        text = f"{text} {sentence}"
-    return text
-
-
-FEWEST_COLUMNS = 3
-"""Of a table of fewer, a text leads back to its column whatever it says, or every other time."""
-
-_EQUAL = 1e-6
-
-
-def round_trip(
-    encoder: Encoder,
-    table: Table,
-    said: Mapping[int, str],
-    facts: Mapping[int, Description],
-    by: str,
-) -> dict[int, Description]:
-    """Return the texts whose embedding is nearest to their own column's among the table's.
-
-    Of a table with fewer than `FEWEST_COLUMNS` none is returned, since nothing can be told there.
-    A column is its name and what its values show. The confidence is the cosine of both.
-
-    `said` is what the model `by` said and `facts` what names and values show, by position; empty
-    texts say nothing.
-    """
-    positions = [position for position, text in said.items() if text]
-    if not positions or len(table.columns) < FEWEST_COLUMNS:
-        return {}
-    anchors = [
-        f"{column.name}: {facts[position].text}" if position in facts else column.name
-        for position, column in enumerate(table.columns)
-    ]
-    texts = encoder.encode_documents([said[position] for position in positions])
-    cosines = texts @ encoder.encode_documents(anchors).T
-    own = cosines[np.arange(len(positions)), positions]
-    passed = own >= cosines.max(axis=1) - _EQUAL
-    sure = own.clip(0.0, 1.0).astype(float).round(3).tolist()
-    return {
-        position: Description(said[position], Provenance.MODEL, by, confidence)
-        for position, confidence, good in zip(positions, sure, passed, strict=True)
-        if good
-    }
+def tidy(said: str | None) -> str:
+    """Return what a model says as one harmless line; empty if it says nothing."""
+    line = one_line(harmless(said or "", 4 * MAX_CHARACTERS), MAX_CHARACTERS)
+    return line if says_something(line) and not _NOTHING.match(line) else ""

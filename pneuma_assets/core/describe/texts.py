@@ -74,10 +74,12 @@ class NarratedColumns(_OfTable):
     """Descriptions of a table's columns, by position; some columns may have none.
 
     `names` are of the schema or folders that the table is in, and its own, as people wrote them.
+    `summary` is what a language model says of the table as a whole.
     """
 
     narrations: Mapping[int, str]
     names: Sequence[str] = ()
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +248,13 @@ MAKERS = (
         lineage_texts,
         1,
         "lineage",
+    ),
+    DocumentMaker(
+        DocumentKind.SUMMARY,
+        NarratedColumns,
+        lambda narrated: [narrated.summary] if narrated.summary else [],
+        1,
+        "a model's summary",
     ),
 )
 """The kinds that the project itself makes, in order."""

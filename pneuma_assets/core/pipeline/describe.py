@@ -1,13 +1,16 @@
-"""Third stage: describe every column (Pneuma, section 4).
+"""Third stage: describe every table and its columns (Pneuma, section 4).
 
-What people wrote is taken as it is; a language model is asked for the other columns, and shown
-where its description leads back to its column; names and values speak for the rest.
+What people wrote is taken as it is; a language model is asked for the rest, where one is named;
+names and values speak for the columns of which it says nothing.
 """
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
+from math import ceil
 from typing import ClassVar, NamedTuple
 
 from pneuma_assets.core.config.models import NarrationConfig
@@ -22,26 +25,23 @@ from pneuma_assets.core.describe.columns import (
     searched_text,
 )
 from pneuma_assets.core.describe.kinds import documents_of
-from pneuma_assets.core.describe.narrate import (
-    NARRATION_TOKENS,
-    NarrationRequest,
-    narrate_columns,
-    round_trip,
-)
-from pneuma_assets.core.describe.prompts import PROMPT_VERSIONS, SHOWN_ROWS, Ground
-from pneuma_assets.core.describe.texts import NarratedColumns, row_text
+from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_tables, requests_of
+from pneuma_assets.core.describe.prompts import PROMPT_VERSIONS, Ground
+from pneuma_assets.core.describe.texts import NarratedColumns
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.lineage.external import TableFields
-from pneuma_assets.core.models.base import Encoder, LanguageModel
-from pneuma_assets.core.models.usage import counting
+from pneuma_assets.core.models.base import LanguageModel
+from pneuma_assets.core.models.usage import Usage, counting
 from pneuma_assets.core.pipeline.stage import Figures, isolate_failures, save_documents
-from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.descriptions import Correction, table_description
 from pneuma_assets.core.store.documents import UserContext
 from pneuma_assets.core.store.narrations import Answer, AnswerKey, Subject
 from pneuma_assets.core.store.queue import Stage, WorkItem
 from pneuma_assets.core.tables import (
+    THE_TABLE,
     Description,
     Document,
     DocumentKind,
@@ -50,20 +50,16 @@ from pneuma_assets.core.tables import (
     TableTerms,
 )
 from pneuma_assets.core.terms.collect import names_of
-from pneuma_assets.core.text.safe import one_line
 
 logger = logging.getLogger(__name__)
 
 CHUNK = 64
 """Tables read from the store, and saved in it, at a time."""
 
-SAVED_AT_ONCE = 32
-"""Narrations saved in the store at a time; a killed run asks for at most these again."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaNarrationsFigures(Figures):
-    """What describing the columns of the claimed tables did."""
+    """What describing the claimed tables and their columns did."""
 
     stage: ClassVar[str] = "schema_narrations"
 
@@ -79,8 +75,16 @@ class SchemaNarrationsFigures(Figures):
     """Columns that people described, in documents, comments or contexts."""
     shown: int = 0
     """Columns of which anything is said, whoever says it."""
-    refused: int = 0
-    """Texts of the model that are not shown, since they did not lead back to their column."""
+    summarised: int = 0
+    """Tables of which the model says what they are."""
+    unanswered: int = 0
+    """Prompts that the model did not answer, or not in full, be it empty or of another form."""
+    left: int = 0
+    """Tables of which the budget left something to later runs."""
+    expected_tokens: int = 0
+    """Tokens of all prompts and answers, estimated before the first of them."""
+    expected_cents: int = 0
+    """What these cost, in hundredths of the prices' currency, where there are prices."""
     requests: int = 0
     """Requests to the model, repeated ones included."""
     tokens_read: int = 0
@@ -90,31 +94,30 @@ class SchemaNarrationsFigures(Figures):
 
 
 class NoAnswer(NamedTuple):
-    """Why a model says nothing of a column, and whether it is away, so that a later run asks it."""
+    """Why a model says nothing of a table or column, and whether a later run asks by itself."""
 
     cause: str
-    is_away: bool = False
+    asked_again: bool = True
 
 
 Causes = dict[Subject, dict[int, NoAnswer]]
-"""By subject and position of a column."""
+"""By subject, and position of a column or `THE_TABLE`."""
 
 
 def narration_key(model: LanguageModel, prompt: str) -> str:
-    """Name what decides a narration besides table and column: model, prompt, length."""
-    version = PROMPT_VERSIONS[prompt]
-    return f"{model.name}|prompt {version}|{NARRATION_TOKENS} tokens"
+    """Name what decides a narration besides what it is of: model and prompt."""
+    return f"{model.name}|prompt {PROMPT_VERSIONS[prompt]}"
 
 
 def describing_key(model: LanguageModel | None, config: NarrationConfig) -> str:
-    """Name what decides how columns are described; all tables are indexed again when it changes."""
+    """Name what decides how tables are described; all are indexed again when it changes."""
     asked = "" if model is None else narration_key(model, config.prompt)
     return f"{asked}|describing {DESCRIBING_VERSION}"
 
 
 def answer_key(model: LanguageModel, prompt: str) -> AnswerKey:
     """Name what decides a narration, and whether it belongs to a table or to all of a schema."""
-    return AnswerKey(narration_key(model, prompt), of_table=prompt == "grounded")
+    return AnswerKey(narration_key(model, prompt), of_table=prompt == "values")
 
 
 def answer_keys(model: LanguageModel, config: NarrationConfig) -> list[AnswerKey]:
@@ -127,18 +130,13 @@ def answer_keys(model: LanguageModel, config: NarrationConfig) -> list[AnswerKey
 
 
 def describe_tables(
-    store: Store,
-    run_id: str,
-    model: LanguageModel | None,
-    config: NarrationConfig,
-    encoder: Encoder | None = None,
+    store: Store, run_id: str, model: LanguageModel | None, config: NarrationConfig
 ) -> SchemaNarrationsFigures:
-    """Describe the columns of every claimed table; the model is asked only what is new.
+    """Describe every claimed table and its columns; the model is asked only what is new.
 
-    Where a column has no description its name stands in (section 7.3.1 calls it SchemaConcat). One
-    that the model does not answer for is a problem of its table, which a later run reads again to
-    ask for it if the model was away. Without an `encoder` for the round trip, whatever the model
-    says is shown.
+    Where a column has no description its name stands in (section 7.3.1 calls it SchemaConcat).
+    What the model does not answer is a problem of its table, which a later run reads again to ask
+    for it, unless the model refuses the very prompt.
     """
     items = [item for item in store.queue.take(run_id, Stage.SAMPLED) if item.table is not None]
     known: dict[str, Known] = {}
@@ -146,22 +144,21 @@ def describe_tables(
         known |= known_descriptions(store, run_id, chunk)
     items = [item for item in items if item.ref.table_id in known]
     tables = [item.table for item in items if item.table is not None]
-    narrated, causes = 0, Causes()
-    figures = SchemaNarrationsFigures()
+    figures, causes = SchemaNarrationsFigures(), Causes()
     if model is not None:
         if config.notice is not None:
             logger.warning("%s", config.notice)
         with counting() as used:
-            narrated, causes = generate_descriptions(store, tables, model, config, known)
-        figures = SchemaNarrationsFigures(
+            figures, causes = generate_descriptions(store, tables, model, config, known, used)
+        figures += SchemaNarrationsFigures(
             requests=used.calls, tokens_read=used.read, tokens_written=used.written
         )
     columns = sum(len(table.columns) for table in tables)
     figures += SchemaNarrationsFigures(
-        tables=len(tables), columns=columns, narrated=narrated, kept=columns - narrated
+        tables=len(tables), columns=columns, kept=columns - figures.narrated
     )
     for chunk in chunks(items, CHUNK):
-        figures += _describe(store, run_id, chunk, known, model, config, encoder, causes)
+        figures += _describe(store, run_id, chunk, known, model, config, causes)
     return figures
 
 
@@ -172,81 +169,88 @@ def _describe(
     known: Mapping[str, Known],
     model: LanguageModel | None,
     config: NarrationConfig,
-    encoder: Encoder | None,
     causes: Causes,
 ) -> SchemaNarrationsFigures:
-    """Choose the best description of each column of some tables, and save them."""
+    """Choose the best description of each of some tables and their columns, and save them."""
     keys = [] if model is None else answer_keys(model, config)
     tables = {item.ref.table_id: item.table for item in items if item.table is not None}
     answers = store.narrations.answers(keys, list(tables.values()))
-    shown: dict[str, Mapping[int, Description]] = {}
+    shown: dict[str, dict[int, Description]] = {}
     made: dict[str, Mapping[DocumentKind, Sequence[Document]]] = {}
-    refused = 0
+    summaries: dict[str, Description] = {}
     for item in items:
         i, table = item.ref.table_id, tables[item.ref.table_id]
         with isolate_failures(store, run_id, item, "narrations"):
-            fit: Mapping[int, Description] = {}
-            if model is not None:
-                fit, unfit = _fit(table, answers[i], known[i], model.name, encoder)
-                refused += unfit
-            best = best_descriptions(known[i], fit)
+            said = {} if model is None else _said_by(model.name, answers[i])
+            if THE_TABLE in said and Provenance.CORRECTION not in known[i].get(THE_TABLE, {}):
+                summaries[i] = said[THE_TABLE]  # searched also where people say what the table is
+            best = best_descriptions(known[i], said)
+            best.pop(THE_TABLE, None)
             texts = {position: searched_text(one) for position, one in best.items()}
-            made[i] = documents_of(NarratedColumns(table, texts, names_of(i)[1:]))
+            summary = summaries[i].text if i in summaries else ""
+            made[i] = documents_of(NarratedColumns(table, texts, names_of(i)[1:], summary))
             shown[i] = best
     failed = {i: causes.get(keys[0].subject(tables[i]), {}) for i in made if keys}
     problems = {i: _problem(tables[i], known[i], failed.get(i, {})) for i in made}
     with save_documents(store, run_id, made) as held:
         done = [i for i in made if i in held]
+        of_tables = {i: {THE_TABLE: one} for i, one in summaries.items()}
         store.narrations.assign(
             keys[0] if keys else None,
-            [(tables[i], {**_corrected(known[i]), **shown[i]}, answers[i]) for i in done],
+            [
+                (tables[i], _corrected(known[i]) | shown[i] | of_tables.get(i, {}), answers[i])
+                for i in done
+            ],
         )
         store.problems.record_of_tables("narrations", {i: problems[i] for i in done})
         store.queue.advance(run_id, Stage.NARRATED, done)
-        left = (i for i in done if any(one.is_away for one in failed.get(i, {}).values()))
+        left = (i for i in done if any(one.asked_again for one in failed.get(i, {}).values()))
         store.queue.complete_later(run_id, [i for i in left if problems[i] is not None])
-    said = [one for some in shown.values() for one in some.values()]
-    written = sum(one.provenance in WRITTEN for one in said)
-    return SchemaNarrationsFigures(written=written, shown=len(said), refused=refused)
+    said_of = [one for some in shown.values() for one in some.values()]
+    written = sum(one.provenance in WRITTEN for one in said_of)
+    return SchemaNarrationsFigures(
+        written=written, shown=len(said_of), summarised=len(summaries.keys() & made.keys())
+    )
 
 
 def _corrected(known: Known) -> dict[int, Description]:
-    """Return people's corrections; a rejection, too, is remembered until the next run."""
+    """Return people's corrections of columns; a rejection, too, is kept until the next run."""
     mine = Provenance.CORRECTION
-    return {at: said[mine] for at, said in known.items() if mine in said}
+    return {at: said[mine] for at, said in known.items() if mine in said and at != THE_TABLE}
 
 
-def _fit(
-    table: Table, answers: Mapping[int, Answer], known: Known, model: str, encoder: Encoder | None
-) -> tuple[Mapping[int, Description], int]:
-    said = {p: a.text for p, a in answers.items() if a.text and not is_written(known, p)}
-    fit = {p: Description(text, Provenance.MODEL, model) for p, text in said.items()}
-    if encoder is not None:
-        facts = {p: s[Provenance.PROFILE] for p, s in known.items() if Provenance.PROFILE in s}
-        fit = round_trip(encoder, table, said, facts, model)
-    dated = {p: replace(one, said_at=answers[p].said_at) for p, one in fit.items()}
-    return dated, len(said) - len(fit)
+def _said_by(model: str, answers: Mapping[int, Answer]) -> dict[int, Description]:
+    return {
+        at: Description(answer.text, Provenance.MODEL, model, said_at=answer.said_at)
+        for at, answer in answers.items()
+        if answer.text
+    }
 
 
 def _problem(table: Table, known: Known, causes: Mapping[int, NoAnswer]) -> str | None:
-    """Name the columns that the model did not answer for, and the first one's cause."""
+    """Say what the model did not describe, and why in the words of the first cause."""
     failed = {at: cause for at, cause in causes.items() if not is_written(known, at)}
     if not failed:
         return None
-    first, again = min(failed), "'pneuma-assets index --rebuild' asks again"
-    if any(one.is_away for one in failed.values()):
+    columns = len(failed.keys() - {THE_TABLE})
+    what = ["the table"] * (THE_TABLE in failed)
+    what += [f"{columns:,} of {len(table.columns):,} columns"] * (columns > 0)
+    again = "'pneuma-assets index --rebuild' asks again"
+    if any(one.asked_again for one in failed.values()):
         again = "a later run asks again; 'pneuma-assets index' asks at once"
     return (
-        f"{len(failed)} of {len(table.columns)} columns are not described (such as "
-        f"{table.columns[first].name!r}: {failed[first].cause}); their names and values stand in, "
-        f"and {again}"
+        f"the model does not describe {' and '.join(what)}: {failed[min(failed)].cause}; names and "
+        f"values stand in, and {again}"
     )
 
 
 def known_descriptions(
     store: Store, run_id: str, items: Sequence[WorkItem]
 ) -> dict[str, dict[int, dict[Provenance, Description]]]:
-    """Return what was read of tables' columns, what people added, and what rows show, by table."""
+    """Return what was read of tables' columns, what people added, and what rows show, by table.
+
+    At `THE_TABLE` stands what people say of the table as a whole.
+    """
     ids = [item.ref.table_id for item in items]
     read = store.descriptions.of_tables(ids)
     terms = store.profiles.terms(ids)
@@ -254,6 +258,7 @@ def known_descriptions(
     former = store.profiles.former_names(i for i in ids if contexts[i])
     outside = store.edges.fields(ids)
     corrections = store.descriptions.corrections(ids)
+    written = store.documents.beginnings(ids)
     found: dict[str, dict[int, dict[Provenance, Description]]] = {}
     for item in items:
         i, table = item.ref.table_id, item.table
@@ -272,8 +277,18 @@ def known_descriptions(
                 for position, column in enumerate(table.columns):
                     if one.is_of(column.name):
                         known.setdefault(position, {})[Provenance.CORRECTION] = one.description
+            own = [one for one in corrections if one.table_id == i and one.column is None]
+            known[THE_TABLE] = _of_table(table, written.get(i, ()), own)
             found[i] = known
     return found
+
+
+def _of_table(
+    table: Table, written: Sequence[Description], own: Sequence[Correction]
+) -> dict[Provenance, Description]:
+    said = table_description(table.comment, written, own, lambda: table.columns)
+    people = [] if said is None else [said]
+    return {one.provenance: one for one in (*people, *(one.description for one in own))}
 
 
 def _added(
@@ -313,13 +328,15 @@ def generate_descriptions(
     model: LanguageModel,
     config: NarrationConfig,
     known: Mapping[str, Known],
-) -> tuple[int, Causes]:
-    """Ask a model for columns that nobody described (`known`) and of which it never said anything.
+    used: Usage,
+) -> tuple[SchemaNarrationsFigures, Causes]:
+    """Ask a model for what nobody described (`known`) and of which it never said anything.
 
-    Tables that share a subject ask once. What the model said before it failed is saved.
+    Tables that share a subject ask once. What the model said before it failed is saved. `used` is
+    what it was asked meanwhile, which ends at the budget.
 
     Returns:
-        How many columns it was asked for, and by subject and position why some have no answer.
+        What was asked, and why some of that has no answer.
     """
     keys = answer_keys(model, config)
     for chunk in chunks(tables, CHUNK):
@@ -327,17 +344,53 @@ def generate_descriptions(
             store.narrations.carry_over(one, chunk)
     subjects = {table.table_id: keys[0].subject(table) for table in tables}
     wanted = _undescribed(tables, subjects, known)
-    asked: list[tuple[Table, Sequence[int]]] = []
+    spent = NoAnswer(f"this run has used its {config.budget:,} tokens (narration.budget)")
+    requests: list[NarrationRequest] = []
+    causes, expected, of_tables = Causes(), Usage(), set[str]()
     for some in chunks(list({subjects[one.table_id]: one for one in tables}.items()), CHUNK):
         answers = store.narrations.answers(keys, [table for _, table in some])
-        for subject, table in some:
-            if lacking := sorted(wanted[subject] - answers[table.table_id].keys()):
-                asked.append((table, lacking))
-    requests = _requests(store, config, asked)
-    causes: Causes = {}
-    # Without a request the model is not even loaded.
-    asked_for = _ask(store, model, config, requests, subjects, causes) if requests else 0
-    return asked_for, causes
+        asked = [
+            (table, lacking)
+            for subject, table in some
+            if (lacking := _lacking(wanted[subject], answers[table.table_id], known, table))
+        ]
+        shown = [table for table, _ in asked] if config.prompt == "values" else []
+        grounds = _grounds(store, shown, known)
+        parts = (requests_of(one, lacking, grounds.get(one.table_id)) for one, lacking in asked)
+        for request in chain.from_iterable(parts):
+            read, written = request.tokens
+            expected.calls, expected.read = expected.calls + 1, expected.read + read
+            expected.written += written
+            of_tables.add(request.table_id)
+            if expected.read + expected.written <= config.budget:
+                requests.append(request)
+            else:
+                _note(causes, subjects[request.table_id], request.asked, spent)
+    cents = _cents(config, expected)
+    figures = SchemaNarrationsFigures(
+        expected_tokens=expected.read + expected.written, expected_cents=cents
+    )
+    if expected.calls:
+        costs = f", which cost about {cents / 100:,.2f}" if cents else ""
+        report(
+            f"{len(of_tables):,} tables to describe in {expected.calls:,} requests: about "
+            f"{expected.read:,} tokens to read and {expected.written:,} to write{costs}", 0, 0
+        )  # fmt: skip
+    if requests:  # without any, the model is not even loaded
+        figures += _ask(store, model, config, requests, subjects, causes, used, spent)
+    left = sum(spent in one.values() for one in causes.values())
+    return figures + SchemaNarrationsFigures(left=left), causes
+
+
+def _cents(config: NarrationConfig, used: Usage) -> int:
+    """Return what tokens cost by the model's prices, which are for a million; 0 without prices."""
+    read = getattr(config.model, "read_price", None) or 0.0
+    written = getattr(config.model, "written_price", None) or 0.0
+    return ceil((used.read * read + used.written * written) / 1e6 * 100)
+
+
+def _note(causes: Causes, subject: Subject, asked: Iterable[int], why: NoAnswer) -> None:
+    causes.setdefault(subject, {}).update(dict.fromkeys(asked, why))
 
 
 def _undescribed(
@@ -346,26 +399,22 @@ def _undescribed(
     found: dict[Subject, set[int]] = {}
     for table in tables:
         read = known[table.table_id]
-        places = {at for at in range(len(table.columns)) if not is_written(read, at)}
+        places = {at for at in range(THE_TABLE, len(table.columns)) if not is_written(read, at)}
         found.setdefault(subjects[table.table_id], set()).update(places)
     return found
 
 
-def _requests(
-    store: Store, config: NarrationConfig, asked: Sequence[tuple[Table, Sequence[int]]]
-) -> list[NarrationRequest]:
-    requests: list[NarrationRequest] = []
-    for some in chunks(asked, CHUNK):
-        grounds: Mapping[str, Ground] = {}
-        if config.prompt == "grounded":
-            grounds = _prompt_contexts(store, [table for table, _ in some])
-        for table, positions in some:
-            names = tuple(column.name for column in table.columns)
-            requests += [
-                NarrationRequest(table.table_id, names, at, grounds.get(table.table_id))
-                for at in positions
-            ]
-    return requests
+def _lacking(
+    wanted: Collection[int], answers: Collection[int], known: Mapping[str, Known], table: Table
+) -> set[int]:
+    """Return what a model is to be asked of a table, of which it has given these answers.
+
+    Where it is asked at all, it says what the table is, too, as long as nobody corrected that: the
+    summary is searched beside what people wrote.
+    """
+    lacking = {*wanted} - {*answers}
+    corrected = Provenance.CORRECTION in known[table.table_id].get(THE_TABLE, {})
+    return lacking | ({THE_TABLE} - {*answers} if lacking and not corrected else set())
 
 
 def _ask(
@@ -375,56 +424,64 @@ def _ask(
     requests: Sequence[NarrationRequest],
     subjects: Mapping[str, Subject],
     causes: Causes,
-) -> int:
+    used: Usage,
+    spent: NoAnswer,
+) -> SchemaNarrationsFigures:
     """Save answers as they come; `causes` gains why others did not come.
 
-    Returns how many columns the model was asked for before it failed, all where it did not.
+    What the model thinks before it answers is in no estimate, so the budget is looked at as it is
+    used, and the rest `spent`. Counts what it was asked before it failed, all where it did not.
     """
-    key, answers = answer_key(model, config.prompt), list[tuple[Subject, int, str]]()
-    waiting = {(subjects[one.table_id], one.position) for one in requests}
+    key, waiting, unanswered = answer_key(model, config.prompt), {*requests}, 0
+    why = spent
     try:
-        for said in narrate_columns(model, requests):
-            subject = subjects[said.table_id]
-            waiting.discard((subject, said.position))
-            if said.problem is not None:
-                causes.setdefault(subject, {})[said.position] = NoAnswer(said.problem)
-                continue
-            answers.append((subject, said.position, said.text))
-            if len(answers) >= SAVED_AT_ONCE:
-                store.narrations.save(key, answers)
-                answers.clear()
+        with closing(narrate_tables(model, requests)) as narrations:
+            for one in narrations:
+                subject = subjects[one.request.table_id]
+                waiting.discard(one.request)
+                store.narrations.save(key, [(subject, at, said) for at, said in one.said.items()])
+                if one.problem:
+                    unanswered += 1
+                    missing = [at for at in one.request.asked if at not in one.said]
+                    _note(causes, subject, missing, NoAnswer(one.problem, not one.refused))
+                if used.read + used.written > config.budget:
+                    break
     except ModelError as error:  # names and values describe columns meanwhile
-        logger.warning("The model describes no more columns: %s", error)
-        for subject, position in waiting:
-            causes.setdefault(subject, {})[position] = NoAnswer(str(error), is_away=True)
-    finally:
-        store.narrations.save(key, answers)
-    return len(requests) - len(waiting)
+        logger.warning("The model describes no more tables: %s", error)
+        why = NoAnswer(str(error))
+    for request in waiting:
+        _note(causes, subjects[request.table_id], request.asked, why)
+    narrated = sum(one.columns for one in requests if one not in waiting)
+    return SchemaNarrationsFigures(narrated=narrated, unanswered=unanswered)
 
 
-def prompt_context(table: Table, rows: Sequence[Row]) -> Ground:
-    """Return what a grounded prompt shows of a table besides its columns' names."""
-    names = [one_line(column.name) for column in table.columns]
-    cells = tuple(row for row in rows[:SHOWN_ROWS] if len(row) == len(names))
-    return _context(table, [row_text(names, row) for row in cells], cells)
+def _grounds(
+    store: Store, tables: Sequence[Table], known: Mapping[str, Known]
+) -> dict[str, Ground]:
+    """Return what prompts show of tables besides names and types, by id.
 
-
-def _prompt_contexts(store: Store, tables: Sequence[Table]) -> dict[str, Ground]:
-    """Return likewise what is shown of tables that a run works on, by id.
-
-    Where no rows were gathered (`sampling.values`), it shows the sampled ones' texts.
+    Where no rows were gathered (`sampling.values`), these are the sampled ones' texts.
     """
     ids = [table.table_id for table in tables]
-    gathered = {i: terms.rows for i, terms in store.profiles.terms(ids).items() if terms.rows}
-    texts = store.documents.of_kind(DocumentKind.ROWS, (i for i in ids if i not in gathered))
-    return {
-        i: prompt_context(table, gathered[i])
-        if i in gathered
-        else _context(table, texts.get(i, []))
-        for i, table in zip(ids, tables, strict=True)
-    }
-
-
-def _context(table: Table, rows: Sequence[str], cells: tuple[Row, ...] = ()) -> Ground:
-    types = tuple(column.type for column in table.columns)
-    return Ground(table.table_id.partition("/")[2], types, tuple(rows[:SHOWN_ROWS]), cells)
+    gathered = store.profiles.terms(ids)
+    texts = store.documents.of_kind(DocumentKind.ROWS, ids)
+    written = store.documents.beginnings(ids)
+    of_folders = store.documents.of_kind(DocumentKind.FOLDER, ids)
+    found: dict[str, Ground] = {}
+    for table in tables:
+        i, count = table.table_id, len(table.columns)
+        profiles = store.statistics.column_profiles(i)
+        people = best_descriptions(known[i], {})
+        about = [table.comment, *(one.text for one in written.get(i, ())), *of_folders.get(i, ())]
+        found[i] = Ground(
+            written=[text for text in dict.fromkeys(about) if text.strip()],
+            said={at: one.text for at, one in people.items() if one.provenance in WRITTEN},
+            rows=[row for row in gathered.get(i, TableTerms()).rows if len(row) == count],
+            row_texts=texts.get(i, ()),
+            values={
+                at: [cell for cell, _ in profiles[column.name].frequent]
+                for at, column in enumerate(table.columns)
+                if column.name in profiles
+            },
+        )
+    return found

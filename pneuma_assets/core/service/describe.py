@@ -143,7 +143,8 @@ def descriptions_of(
     table = next(iter(store.tables.profiles([table_id] if is_listed else [])), None)
     written = store.documents.beginnings([table_id]).get(table_id, ())
     comment, read = ("", ()) if table is None else (table.comment, table.columns)
-    of_table = table_description(comment, written, corrections, lambda: read)
+    summary = store.narrations.summaries([table_id]).values()
+    of_table = table_description(comment, [*written, *summary], corrections, lambda: read)
     own = next((one for one in corrections if one.column is None), None)
     found = [_described(table_id, None, own, of_table, present=is_listed)]
     said_of = {} if table is None else _said_of_columns(store, table)

@@ -129,8 +129,9 @@ def _documents(store: "Store", table_id: str) -> Iterator[TableDocument]:
         yield TableDocument(one.name, "added", one.text[:_MOST_TEXT])
     for origin, text in store.edges.told(table_id):
         yield TableDocument(origin, "told", text[:_MOST_TEXT])
-    for text in store.documents.of_kind(DocumentKind.LINEAGE, [table_id]).get(table_id, ()):
-        yield TableDocument("", str(DocumentKind.LINEAGE), text[:_MOST_TEXT])
+    for kind in (DocumentKind.LINEAGE, DocumentKind.SUMMARY):
+        for text in store.documents.of_kind(kind, [table_id]).get(table_id, ()):
+            yield TableDocument("", str(kind), text[:_MOST_TEXT])
 
 
 def _family(view: View, table_id: str) -> Family | None:

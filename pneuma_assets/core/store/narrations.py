@@ -1,10 +1,10 @@
 """Narrations kept between runs, so that nothing is asked twice.
 
-The key is (model and prompt version, subject, column). A table whose schema changed keeps the
-narrations of columns it still has, under whatever name (`renaming`).
+The key is (model and prompt version, subject, position). A table whose schema changed keeps its own
+narration, and those of columns that it still has, under whatever name (`renaming`).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,14 +12,16 @@ from sqlalchemy import Row, delete, select, update
 
 from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.database import StorePart
-from pneuma_assets.core.tables import Description, Provenance, Table
+from pneuma_assets.core.tables import THE_TABLE, Description, Provenance, Table
 
 KEPT_SHARE = 0.5
 """Where fewer columns stayed, both of those that were there and of those that are, it is another
 table under the same name, and all columns are described anew."""
 
 _said = schema.table_narrations.c
-_DESCRIBED = select(schema.table_narrations).where(_said.text != "")
+_OF_TABLE, _OF_COLUMN = "table", "column"
+_DESCRIBED = select(schema.table_narrations).where(_said.text != "", _said.about == _OF_COLUMN)
+_SUMMARISED = select(schema.table_narrations).where(_said.text != "", _said.about == _OF_TABLE)
 _NOTHING = Description("", Provenance.MODEL, "")
 
 
@@ -31,7 +33,7 @@ class AnswerKey:
     of_table: bool = False
 
     def subject(self, table: Table) -> "Subject":
-        """Return what an answer about a column of this table belongs to."""
+        """Return what an answer about this table, or a column of it, belongs to."""
         return Subject(schema.storable(table.table_id) if self.of_table else "", table.schema_hash)
 
 
@@ -44,14 +46,14 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said of a column, empty where it had nothing to say, and when."""
+    """What a model said of a column or table, empty where it had nothing to say, and when."""
 
     text: str
     said_at: float | None = None
 
 
 class NarrationCache(StorePart):
-    """The part of the store that remembers what the model said of columns."""
+    """The part of the store that remembers what the model said of tables and columns."""
 
     def answers(
         self, keys: Sequence[AnswerKey], tables: Sequence[Table]
@@ -73,18 +75,19 @@ class NarrationCache(StorePart):
         return found
 
     def carry_over(self, key: AnswerKey, tables: Sequence[Table]) -> None:
-        """Let the columns tables still have keep what was said of them under their new schemas."""
+        """Let tables, and the columns they still have, keep what was said under other schemas."""
         ids = [table.table_id for table in tables]
         before = self._db.grouped(select(schema.table_narrations), _said.table_id, ids)
         known, rows = self.answers([key], tables), []
         for table in tables:
-            was = {(row.column_name, row.column_type): row for row in before[table.table_id]}
+            was = {tuple(getattr(row, c) for c in _PLACE): row for row in before[table.table_id]}
             kept = {
-                position: was[column.name, column.type]
-                for position, column in enumerate(table.columns)
-                if (column.name, column.type) in was
+                position: was[*place.values()]
+                for position, place in _places(table)
+                if (*place.values(),) in was
             }
-            if len(kept) < KEPT_SHARE * min(len(was), len(table.columns)):
+            had = sum(about == _OF_COLUMN for about, *_ in was)
+            if len(kept.keys() - {THE_TABLE}) < KEPT_SHARE * min(had, len(table.columns)):
                 continue
             rows += [
                 _row(key, key.subject(table), position, Answer(row.answer, row.answered_at))
@@ -108,7 +111,7 @@ class NarrationCache(StorePart):
         key: AnswerKey | None,
         narrated: Iterable[tuple[Table, Mapping[int, Description], Mapping[int, Answer]]],
     ) -> None:
-        """Keep what is shown of the columns of tables, and what the model said of them.
+        """Keep what is shown of tables and columns, and what the model said of them, by position.
 
         Where a model is asked (`key`), columns of which nothing is said are kept, too: which share
         of a schema another one has is counted over all. So are none of too long a name.
@@ -119,13 +122,12 @@ class NarrationCache(StorePart):
             {
                 "table_id": table.table_id,
                 "model": model,
-                "column_name": column.name,
-                "column_type": column.type,
+                **place,
                 **_shown(shown.get(position, _NOTHING), answers.get(position)),
             }
             for table, shown, answers in narrated
-            for position, column in enumerate(table.columns)
-            if (model or position in shown) and self._db.fits(column.name)
+            for position, place in _places(table)
+            if (model or position in shown) and self._db.fits(place["column_name"])
         ]
         with self._db.write() as connection:
             schema.delete_by(
@@ -134,7 +136,7 @@ class NarrationCache(StorePart):
             schema.insert_new(connection, schema.table_narrations, rows)
 
     def forget_empty(self) -> None:
-        """Let columns be asked again of which the model had nothing to say."""
+        """Let all be asked again of which the model had nothing to say."""
         said_nothing = update(schema.table_narrations).where(_said.answer == "")
         with self._db.write() as connection:
             connection.execute(delete(schema.narrations).where(schema.narrations.c.text == ""))
@@ -144,6 +146,11 @@ class NarrationCache(StorePart):
         """Return what is said of the columns of tables, by table id and name."""
         found = self._db.grouped(_DESCRIBED, _said.table_id, table_ids)
         return {i: {r.column_name: _description_of(r) for r in rows} for i, rows in found.items()}
+
+    def summaries(self, table_ids: Collection[str]) -> dict[str, Description]:
+        """Return what a model says of tables as a whole, of those of which it says anything."""
+        found = self._db.read_by(_SUMMARISED, _said.table_id, table_ids)
+        return {row.table_id: _description_of(row) for row in found}
 
     def corrected(self, table_id: str) -> set[str]:
         """Return the columns that people had corrected or rejected when the table was described."""
@@ -157,6 +164,17 @@ class NarrationCache(StorePart):
             one = row.column_type, _description_of(row)
             found.setdefault(row.table_id, {})[row.column_name] = one
         return found
+
+
+_PLACE = ("about", "column_name", "column_type")
+
+
+def _places(table: Table) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield where something may be said of a table, by position and as it is kept."""
+    yield THE_TABLE, dict(zip(_PLACE, (_OF_TABLE, "", ""), strict=True))
+    for position, column in enumerate(table.columns):
+        place = _OF_COLUMN, column.name, column.type
+        yield position, dict(zip(_PLACE, place, strict=True))
 
 
 def _description_of(row: Row[Any]) -> Description:

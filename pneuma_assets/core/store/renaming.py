@@ -98,9 +98,7 @@ def _move_said(connection: Connection, names: Mapping[str, str]) -> None:
 def _rename_columns(
     connection: Connection, table: SqlTable, table_id: str, names: Mapping[str, str]
 ) -> None:
-    of_table = [table.c.table_id == table_id]
-    if table is schema.corrections:
-        of_table.append(schema.corrections.c.about == "column")
+    of_table = table.c.table_id == table_id, table.c.about == "column"
     here = (*of_table, table.c.column_name.in_(names))
     found = connection.execute(select(table).where(*here))
     rows: list[dict[str, Any]] = [

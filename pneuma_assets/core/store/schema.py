@@ -31,7 +31,7 @@ from sqlalchemy.sql.dml import Insert
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.text.safe import well_formed
 
-FORMAT = "6"
+FORMAT = "7"
 """Raised with every change of the tables below, or of what their columns mean."""
 
 AT_ONCE = 1000
@@ -132,10 +132,11 @@ narrations = _table(
     *(_key("model"), _key("table_id"), _key("schema_hash")),
     *(Column("position", Integer, primary_key=True), _text("text"), Column("said_at", Real)),
 )
-"""What models said, of one table or, without `table_id`, of all with one schema."""
+"""What models said, of one table or, without `table_id`, of all with one schema; at the position -1
+of the table itself (`tables.THE_TABLE`)."""
 table_narrations = _table(
     "table_narrations",
-    *(_key("table_id"), _text("model"), _key("column_name")),
+    *(_key("table_id"), _key("about"), _text("model"), _key("column_name")),
     _text("column_type"),
     _text("text"),
     _text("provenance", server_default="model"),
@@ -144,7 +145,9 @@ table_narrations = _table(
     _maybe("answer"),
     Column("said_at", Real),
     Column("answered_at", Real),
+    CheckConstraint("about IN ('table', 'column')", name="known_about"),
 )
+"""What is shown of tables (`column_name` is empty) and columns, and what models said of them."""
 column_descriptions = _table(
     "column_descriptions",
     *(_key("table_id"), _key("provenance"), Column("position", Integer, primary_key=True)),

@@ -28,6 +28,7 @@ DOCUMENT_KINDS = {
     "added": "added",
     "told": "told by another program",
     "lineage": "from its lineage",
+    "summary": "written by a language model",
 }
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.narrations import Answer, AnswerKey, Subject
-from pneuma_assets.core.tables import Column, Description, Provenance, Table
+from pneuma_assets.core.tables import THE_TABLE, Column, Description, Provenance, Table
 from tests.conformance.store import lake
 from tests.support.narrations import said_before
 
@@ -161,3 +161,35 @@ def test_what_was_said_of_a_table_alone_is_forgotten_with_it(store):
     assert len(said_before(store, OF_TABLE, other)) == len(said_before(store, M, one)) == 2
     store.removals.retract(other.table_id)
     assert said_before(store, OF_TABLE, other) == {}
+
+
+def test_what_is_said_of_a_table_is_kept_apart_and_goes_with_it(store):
+    described = table("a", "", "y")
+    said = {THE_TABLE: "One row is a game.", 0: "unnamed"}
+    store.narrations.save(M, [(M.subject(described), at, text) for at, text in said.items()])
+    answers = store.narrations.answers([M], [described])[described.table_id]
+    shown = said_by("m", said)
+    store.narrations.assign(M, [(described, shown, answers)])
+    assert store.narrations.summaries(["lake/a", "lake/b"]) == {"lake/a": shown[THE_TABLE]}
+    assert store.narrations.of_tables(["lake/a"])["lake/a"] == {"": shown[0]}
+    assert store.narrations.of_all()["lake/a"] == {"": ("BIGINT", shown[0])}
+    changed = table("a", "y")
+    store.narrations.carry_over(M, [changed])
+    assert said_before(store, M, changed) == {THE_TABLE: "One row is a game."}
+    other = table("a", "p", "q", "r", "s")
+    store.narrations.carry_over(M, [other])
+    assert said_before(store, M, other) == {}, "another table under the same name"
+    store.renaming.take_over("lake/a", "lake/c")
+    assert store.narrations.summaries(["lake/a", "lake/c"]) == {"lake/c": shown[THE_TABLE]}
+
+
+def test_a_table_of_which_the_model_had_nothing_to_say_is_asked_about_again_on_demand(store):
+    described = table("a", "x")
+    subject = M.subject(described)
+    store.narrations.save(M, [(subject, THE_TABLE, ""), (subject, 0, "x")])
+    answers = store.narrations.answers([M], [described])[described.table_id]
+    store.narrations.assign(M, [(described, said_by("m", {0: "x"}), answers)])
+    assert store.narrations.summaries(["lake/a"]) == {}
+    store.narrations.forget_empty()
+    store.narrations.carry_over(M, [described])
+    assert said_before(store, M, described) == {0: "x"}

@@ -100,7 +100,7 @@ CASES = {
     ),
     "key of another version": (
         "narration: {enabled: true}\n",
-        ["narration.enabled: unknown key; known here: model"],
+        ["narration.enabled: unknown key; known here: model, budget"],
     ),
     "not an address": (
         "models: {m: {endpoint_url: 'localhost:9'}}\n",

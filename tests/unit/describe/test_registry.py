@@ -61,7 +61,7 @@ def test_a_kind_has_one_maker_and_a_maker_its_own_version():
             register_documents(replace(VALUES, version=2))
     with pytest.raises(ConfigError, match="'rows' is a sampled row; give sampled values another"):
         register_documents(replace(VALUES, kind=DocumentKind.ROWS))
-    assert list(makers()) == ["schema", "rows", "context", "folder", "lineage"]
+    assert list(makers()) == ["schema", "rows", "context", "folder", "lineage", "summary"]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_kind_has_one_maker_and_a_maker_its_own_version():
 def test_what_makes_no_documents_is_refused_before_a_run(maker, told):
     with pytest.raises(ConfigError, match=told):
         register_documents(maker)
-    assert list(makers()) == ["schema", "rows", "context", "folder", "lineage"]
+    assert list(makers()) == ["schema", "rows", "context", "folder", "lineage", "summary"]
 
 
 @pytest.mark.parametrize("made", ["one text", ["a text", 7], [None]])

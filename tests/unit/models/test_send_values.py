@@ -13,13 +13,13 @@ SHOWN = {**AWAY, "send_values": True}
 
 @pytest.mark.parametrize(
     ("model", "prompts"),
-    [(HERE, ["grounded", "paper"]), (AWAY, ["paper", "grounded"]), (SHOWN, ["grounded", "paper"])],
+    [(HERE, ["values", "names"]), (AWAY, ["names", "values"]), (SHOWN, ["values", "names"])],
 )
-def test_an_endpoint_is_shown_names_alone_unless_told(model, prompts):
+def test_an_endpoint_is_shown_names_and_types_alone_unless_told(model, prompts):
     config = NarrationConfig.model_validate({"model": model})
     assert config.prompt == prompts[0]
     keys = answer_keys(FakeLanguageModel(), config)
-    assert [one.of_table for one in keys] == [one == "grounded" for one in prompts]
+    assert [one.of_table for one in keys] == [one == "values" for one in prompts]
 
 
 def test_who_is_shown_less_is_told_how_to_show_more_and_a_judge_is_refused():

@@ -65,8 +65,8 @@ def test_each_number_is_added(one, two):
         ),
         (
             SchemaNarrationsFigures(),
-            "tables, columns, narrated, kept, written, shown, refused, requests, tokens read, "
-            "tokens written",
+            "tables, columns, narrated, kept, written, shown, summarised, unanswered, left, "
+            "expected tokens, expected cents, requests, tokens read, tokens written",
         ),
         (EmbeddingBlocksFigures(), "tables, blocks, embedded, reused, characters"),
         (

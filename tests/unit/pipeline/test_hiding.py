@@ -10,6 +10,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import (
+    THE_TABLE,
     Column,
     ColumnProfile,
     Description,
@@ -73,7 +74,8 @@ def read(store: Store, table: Table) -> None:
     told = ColumnProfile(0.0, 1, True, "secret", "secret", (("secret", 1.0),))
     store.statistics.save_column_profiles({table.table_id: {"ssn": told}})
     store.narrations.save(GROUNDED, [(GROUNDED.subject(table), 1, "secret")])
-    store.narrations.assign(GROUNDED, [(table, {1: said}, {})])
+    summary = Description("Their number is secret.", Provenance.MODEL, "m")
+    store.narrations.assign(GROUNDED, [(table, {THE_TABLE: summary, 1: said}, {})])
 
 
 def read_anew(store: Store) -> None:
@@ -94,6 +96,7 @@ def kept(store: Store, table: Table) -> list[object]:
     return [
         *store.documents.of_tables([table.table_id])[table.table_id],
         *store.narrations.of_tables([table.table_id])[table.table_id],
+        *store.narrations.summaries([table.table_id]),
         *said_before(store, GROUNDED, table),
         *store.statistics.column_profiles(table.table_id),
         *store.tables.profiles([table.table_id]),
@@ -111,7 +114,7 @@ def test_a_table_that_hides_more_is_forgotten_and_waits(store):
 
 def test_a_table_that_no_rule_is_about_stays(store):
     apply(store, hidden_columns=["ssn"])
-    assert len(kept(store, CITIES)) == 5
+    assert len(kept(store, CITIES)) == 6
     assert "a/cities" not in store.queue.pending()
 
 
@@ -125,7 +128,7 @@ def test_the_same_rules_again_do_nothing(store):
 
 def test_rules_that_hide_nothing_more_touch_no_table(store):
     assert apply(store, hidden_columns=["other"]).deleted == []
-    assert len(kept(store, PEOPLE)) == 5
+    assert len(kept(store, PEOPLE)) == 6
 
 
 def test_a_column_that_is_shown_again_lets_its_table_wait_and_be_found_meanwhile(store):
@@ -213,7 +216,7 @@ def test_a_column_that_was_tagged_since_loses_what_was_said_of_it(store):
         store, [Table("a/people", (PEOPLE.columns[0], tagged), 2, "people"), CITIES]
     )
     assert said_before(store, GROUNDED, PEOPLE) == {}
-    assert len(kept(store, CITIES)) == 5
+    assert len(kept(store, CITIES)) == 6
     assert store.privacy.pages_to_wipe() == ["a/people"]
 
 

@@ -13,6 +13,7 @@ from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.dagster_manifest import read_manifest
 from tests.support.doors import fails, succeeds
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.indexed_home import make_home
 from tests.support.stages import run_stages
 
@@ -216,3 +217,30 @@ def test_a_column_of_a_table_that_was_never_read(here):
     (here / "lake/new.csv").write_text("")
     index()
     assert "was not read yet" in refused("lake/new", "x", "--reject")
+
+
+def test_what_a_model_says_of_a_table_stands_in_for_what_people_wrote_and_is_found(here):
+    (here / "lake/snow.csv").write_text(rain("station_name,mm,weather_kind"))
+    model = FakeLanguageModel("writer")
+    run_stages(load_deployment(), model=model)
+    (table,) = (one for key, one in said("lake/snow").items() if key is None)
+    assert (table["by"], table["source"]) == ("model", "writer")
+    assert table["text"].startswith("One row is one of them (")
+    assert table["said_at"]
+    assert "model: writer" in run("lake/snow")
+    assert table["text"] in found(table["text"])
+    with open_workspace() as workspace:
+        documents = workspace.table("lake/snow").documents
+    assert ("summary", table["text"]) in [(one.kind, one.text) for one in documents]
+
+    (here / "lake/snow.md").write_text("Snow of the Alps, in centimetres.")
+    run_stages(load_deployment(), model=model)
+    own = said("lake/snow")[None]
+    assert (own["by"], own["text"]) == ("document", "Snow of the Alps, in centimetres.")
+    assert table["text"] in found(table["text"]), "it is searched beside the document"
+
+    run("lake/snow", "--reject", "--author", "Ann")
+    assert said("lake/snow")[None]["text"] == ""
+    run_stages(load_deployment(), model=model)
+    assert table["text"] not in found(table["text"])
+    assert len(model.prompts) == 2, "of each table once"

@@ -158,7 +158,7 @@ def by_tool(tool: str, **arguments: object) -> str:
 def test_a_kind_that_is_not_made(indexed):
     for kind, remedy in {
         "contxt": "did you mean context?",
-        "qqq": "use one of: context, folder, lineage, names, rows, schema, values",
+        "qqq": "use one of: context, folder, lineage, names, rows, schema, summary, values",
     }.items():
         said = told_by_all("rain", IndexFilter(kinds=(DocumentKind(kind),)), "--kind", kind)
         assert said == f"unknown kind '{kind}'; {remedy}"

@@ -48,11 +48,13 @@ class Answer(Generic[F]):
         index: Which prompt.
         value: The form, filled in; None where there is no answer of that form.
         problem: Why there is none, in one line; empty where there is one.
+        refused: Whether there is none since the prompt was refused, or does not fit in memory.
     """
 
     index: int
     value: F | None
     problem: str = ""
+    refused: bool = False
 
 
 def ask(
@@ -79,7 +81,7 @@ def ask(
 
 def _read(said: Generation, form: type[F]) -> Answer[F]:
     if said.problem is not None:
-        return Answer(said.index, None, said.problem)
+        return Answer(said.index, None, said.problem, refused=True)
     found = object_in(said.text)
     if found is None:
         cut = "" if said.whole else ", and was cut off at the most tokens that it may have"
