@@ -23,7 +23,7 @@ from tests.support.canaries import RULES, SHOWN, Lake, contents, hashes, hashes_
 from tests.support.deployment_files import deploy
 from tests.support.elasticsearch_server import documents
 from tests.support.reading import reading_here
-from tests.support.recording_endpoint import Endpoint, recording_endpoint
+from tests.support.recording_endpoint import Endpoint, prompt_of, recording_endpoint
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.integration
@@ -84,7 +84,8 @@ def load(
 def models(endpoint: Endpoint, *, send_values: bool) -> dict[str, object]:
     one = {"model": "m", "endpoint_url": endpoint.url, "send_values": send_values}
     judge = {"judge": {"model": "there"}} if send_values else {}
-    return {"models": {"there": one}, "narration": {"model": "there"}, **judge}
+    asked = {"narration": {"model": "there"}, "answers": {"model": "there"}}
+    return {"models": {"there": one}, **asked, **judge}
 
 
 def use(loaded: LoadedDeployment) -> None:
@@ -94,6 +95,8 @@ def use(loaded: LoadedDeployment) -> None:
         for question in QUESTIONS:
             judge = not leaks(question.encode())  # a judge is shown the question
             print([result.to_dict() for result in workspace.ask(question, k=20, judge=judge)])
+            if judge:
+                print(workspace.answer(question))
         for table in workspace.status().tables:
             print(table)
     config = ["--config", str(loaded.file)]
@@ -194,12 +197,15 @@ def test_an_endpoint_sees_no_value_unless_told_to(tmp_path, lake):
         run_indexing(loaded)
         with Workspace(loaded, {}) as workspace:
             assert workspace.ask("plainvalue7")
+            asked = len(endpoint.requests)
+            workspace.answer("who earns what")
             notices = workspace.status().notices
     assert b"salary" in endpoint.said
+    assert any("CREATE TABLE" in prompt_of(one) for one in endpoint.requests[asked:])
     assert SHOWN not in endpoint.said
     assert not leaks(endpoint.said)
     told = [notice.partition(":")[0] for notice in notices]
-    assert told[:2] == ["narration", "privacy"]
+    assert told[:3] == ["narration", "answers", "privacy"]
 
 
 @pytest.mark.slow
