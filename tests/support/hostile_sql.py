@@ -195,7 +195,7 @@ _CASES: dict[tuple[Guard, str, str], list[str]] = {
         "SELECT count(*) FROM people a, people b, people c, people d, people e"
     ],
     (Guard.CROSS_JOIN, "nothing", "nothing"): [
-        "SELECT p.name FROM people p, (SELECT generate_series(1, 9) AS n) AS q",
+        "SELECT p.name FROM people p, (SELECT unnest(ARRAY[1, 2]) AS n) AS q",
         "SELECT p.name FROM people p, generate_series(1, 101) AS g(n)",
         "SELECT count(*) FROM people CROSS JOIN cities",
         "SELECT count(*) FROM people a JOIN cities b ON 1 = 1",
@@ -227,6 +227,7 @@ _CASES: dict[tuple[Guard, str, str], list[str]] = {
         "SELECT unnest((SELECT array_agg(name) FROM people)) FROM people",
         "SELECT unnest(q.l) FROM people CROSS JOIN (SELECT array_agg(name) AS l FROM people) AS q",
         "SELECT generate_series(1, 9) FROM people",
+        "SELECT generate_series(1, 9) AS n",
         "SELECT x FROM people p, unnest(string_to_array(p.name, 'a')) AS u(x), "
         "unnest(string_to_array(p.name, 'e')) AS v(y)",
     ],

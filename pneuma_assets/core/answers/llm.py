@@ -54,8 +54,8 @@ class ModelWriter:
 
     Attributes:
         model: It.
-        max_new_tokens: Of an answer, what it thinks before it included; a model with a small
-            window (`context`, tokens) has a third of that.
+        max_new_tokens: Of an answer, what it thinks before it included; of a small window
+            (`context`) at most a third.
         values: Whether it may be shown cells of tables, and errors that may quote these.
         told: Returns of why it refuses what may be told.
     """
@@ -73,19 +73,18 @@ class ModelWriter:
 
     def room(self, most: int = MOST_CHARACTERS) -> int:
         """Return how many characters of tables a prompt has room for, at most so many."""
-        if self._context is None:
+        context, limit = self._sizes
+        if context is None:
             return most
-        left = CHARACTERS_PER_TOKEN * (self._context - self._limit) - _BESIDE
-        return max(_LEAST_ROOM, min(most, left))
+        return max(_LEAST_ROOM, min(most, CHARACTERS_PER_TOKEN * (context - limit) - _BESIDE))
 
     @property
-    def _context(self) -> int | None:
-        return getattr(self.model, "context", None)
-
-    @property
-    def _limit(self) -> int:
-        context = self._context
-        return self.max_new_tokens if context is None else min(self.max_new_tokens, context // 3)
+    def _sizes(self) -> tuple[int | None, int]:
+        """The model's window, if it is known, and the most tokens of an answer."""
+        with turn(self.model):  # One of this process is loaded for it.
+            context: int | None = getattr(self.model, "context", None)
+        most = self.max_new_tokens
+        return context, most if context is None else min(most, context // 3)
 
     def written(self, said: Conversation) -> Answer[Written]:
         """Return what the model answers; one that is a statement alone is about the first set.
@@ -93,8 +92,9 @@ class ModelWriter:
         Raises:
             ModelError: The model is missing or fails.
         """
+        _, limit = self._sizes
         with turn(self.model):
-            found = next(iter([*ask(self.model, [said], Written, self._limit)]), None)
+            found = next(iter([*ask(self.model, [said], Written, limit)]), None)
         if found is None:
             return Answer(0, None, "it sent nothing")
         sql = statement_in(found.said) if found.value is None else None

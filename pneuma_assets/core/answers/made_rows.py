@@ -34,25 +34,13 @@ def check_made(tree: exp.Expr) -> None:
         tree: Of which each column of a table says of which.
     """
     made = _Made(tree)
-    queries = [*tree.find_all(*SERIES), *tree.find_all(exp.Select)]
-    if any(made.rows(one) > MOST_MADE for one in queries):
+    if any(made.rows(one) > MOST_MADE for one in tree.find_all(exp.Select, *SERIES)):
         refuse(Guard.SIZE, f"generate_series would make more than {MOST_MADE:,} rows")
-    for series in tree.find_all(*SERIES):
-        holder = series.parent
-        select = series.find_ancestor(exp.Select)
-        alone = select is not None and select.args.get("from_") is None
-        if not (
-            isinstance(holder, exp.Table | exp.Unnest)
-            or (alone and isinstance(holder, exp.Alias | exp.Explode | exp.Select))
-        ):
-            refuse(
-                Guard.FUNCTION, "generate_series stands in FROM, as generate_series(1, 9) AS g(n)"
-            )
+    if not all(isinstance(one.parent, exp.Table) for one in tree.find_all(*SERIES)):
+        refuse(Guard.FUNCTION, "generate_series stands in FROM, as generate_series(1, 9) AS g(n)")
     taken = set[int]()
     for node in tree.find_all(exp.Explode, exp.Unnest):
         what = node.expressions[0] if isinstance(node, exp.Unnest) else node.this
-        if isinstance(what, SERIES):
-            continue
         foreign = any(OF not in one.meta for one in what.find_all(exp.Column))
         if foreign or what.find(*_GATHERED):
             refuse(Guard.FUNCTION, "unnest takes apart a list of a row of a table, and no other")
@@ -79,21 +67,15 @@ class _Made:
         return self._counted[id(node)]
 
     def _rows(self, node: exp.Expr) -> int:
-        parts: list[exp.Expr]
         if isinstance(node, SERIES):
             return max(1, rows_of(node))
         if isinstance(node, exp.SetOperation):
             return self.rows(node.this) + self.rows(node.expression)
-        if isinstance(node, exp.Select):
-            parts = [series for one in node.expressions for series in one.find_all(*SERIES)]
-            parts += [one.this for one in (node.args.get("from_"),) if one is not None]
-        elif isinstance(node, exp.Table) and not isinstance(node.this, SERIES):
-            queries = () if node.db else self._named.get(node.name, ())
-            parts = [max(queries, key=self.rows)] if queries else []
-        else:
-            parts = [*node.expressions[:1], node.this]
-        parts += [one.this for one in node.args.get("joins") or ()]
-        kinds = (exp.Query, exp.Table, exp.Explode, exp.Unnest, *SERIES)
+        source = node.args.get("from_") if isinstance(node, exp.Select) else node
+        parts = [one.this for one in (source, *(node.args.get("joins") or ())) if one is not None]
+        if isinstance(node, exp.Table) and not node.db and node.name in self._named:
+            parts[0] = max(self._named[node.name], key=self.rows)
+        kinds = (exp.Query, exp.Table, *SERIES)
         return prod(self.rows(one) for one in parts if isinstance(one, kinds))
 
 

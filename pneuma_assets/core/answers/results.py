@@ -76,7 +76,6 @@ class TableAnswer:
             asked for and in no table.
         unmatched: Words of the question that nothing here says: neither the statement nor the
             names of what it reads. Wrong answers mostly have some (`answers.unmatched_words`).
-        parts: What the order of answers consists of: `answerable`.
         unread: Of which lines of the tables' files rows are missing, a text a table.
     """
 
@@ -93,7 +92,6 @@ class TableAnswer:
     means: str = ""
     doubts: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
-    parts: Mapping[str, float] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
 
 

@@ -147,15 +147,8 @@ class _Told:
                 self.missing.add(Part.SOURCE, source_of(table_id), str(error), effect)
             raise
 
-
-@dataclass(frozen=True, slots=True)
-class _Repeated:
-    """Counts, where a statement runs, whether its joins repeat the rows that it adds up."""
-
-    runner: AnswerSources
-
-    def told(self, statement: Checked, tables: Sequence[AnswerTable]) -> list[str]:
-        """Return what is added up too often, and what could not be counted."""
+    def doubts(self, statement: Checked, tables: Sequence[AnswerTable]) -> list[str]:
+        """Return which sums a join of a statement multiplies, and why that was not counted."""
         from pneuma_assets.core.seek.skeptic.joins import AGGREGATES, REPEATED, findings_of_joins
 
         tree = statement.tree
@@ -164,12 +157,13 @@ class _Repeated:
 
         def ask(sql: str, most: int) -> StatementRows:
             read = [one.read for one in tables]
-            return self.runner.run(checked(sql, read, statement.dialect, most), tables)
+            return self.sources.run(checked(sql, read, statement.dialect, most), tables)
 
         try:
             found = [*findings_of_joins(statement, "the statement", ask)]
         except (SqlRefusedError, SqlFailedError, SourceError, TableReadError) as error:
-            return [f"whether a join repeats what is added up was not counted: {error}"]
+            why = self.missing.cause(str(error))
+            return [f"whether a join repeats what is added up was not counted: {why}"]
         return [one.text for one in found if one.rule == REPEATED]
 
 
@@ -234,8 +228,14 @@ class Answering(Closing):
                 how = _Asked(most, model, asked, where, ways or Ways(), doubt)
                 read = self._read(question, searched, how, missing)
                 found = found if unlikely and read.outcome == Outcome.NO_ROWS else read
-        found = replace(_with_search(found, searched), unlikely=unlikely)
-        return replace(found, missing=missing.parts, usage=used)
+        return replace(
+            found,
+            nearest=searched.nearest,
+            answerable=sure,
+            unlikely=unlikely,
+            missing=missing.parts,
+            usage=used,
+        )
 
     def run(
         self, sql: str, table_ids: Sequence[str], rows: int | None, where: "IndexFilter"
@@ -352,6 +352,9 @@ class Answering(Closing):
         }
         sets = answer_sets(tables, known)
         found = by_model(question, sets, writer, self._attempts(ways, missing), ways)
+        if found.unheard:
+            silent = ModelError(f"it gave no answer: {found.unheard}")
+            missing(Part.MODEL, silent, "no statement was written")
         return _of(question, found, sets, searched.analyzer)
 
     def _named(
@@ -388,7 +391,7 @@ class Answering(Closing):
         config = self._loaded.deployment.answers
         until = time.monotonic() + _MOST_STATEMENTS * config.seconds
         runner = _Told(self.sources, missing)
-        return Attempts(runner, config.rows, ways.corrected, until, _Repeated(self.sources).told)
+        return Attempts(runner, config.rows, ways.corrected, until, runner.doubts)
 
 
 def _telling(
@@ -459,11 +462,3 @@ def _of(question: str, found: Found, sets: Sequence[AnswerSet], analyzer: "Analy
             "statements about these tables give nothing; ask more precisely, or read the tables"
         )
     return CellAnswer(question, outcome, reason=reason, problems=tuple(found.problems))
-
-
-def _with_search(answer: CellAnswer, searched: _Searched) -> CellAnswer:
-    """Return an answer with what the search says; each answer's parts tell of it, too."""
-    sure = searched.answerable
-    parts = {} if sure is None else {"answerable": sure}
-    answers = tuple(replace(one, parts={**one.parts, **parts}) for one in answer.answers)
-    return replace(answer, answers=answers, nearest=searched.nearest, answerable=sure)

@@ -62,6 +62,11 @@ class TransformersModel:
         """Identifies model and weights; part of the narration cache's key."""
         return self._name
 
+    @property
+    def context(self) -> int:
+        """Most tokens of a prompt and its answer; the model is loaded for it."""
+        return self._loaded.window
+
     @cached_property
     def sizer(self) -> BatchSizer:
         """The batch size for narrating, searched across calls; its history shows how it went."""
