@@ -235,6 +235,8 @@ class Statement(Rows):
     unmatched: Annotated[
         list[Name], Field(description="Words of the question that the SQL does not use.")
     ] = []
+    means: Annotated[Long, Field(description="How the question is read here, if in two ways.")] = ""
+    doubts: Annotated[list[Long], Field(description="What may mislead, as repeated sums.")] = []
     unread: Annotated[list[Long], Field(description="Lines whose rows are missing here.")] = []
 
 
@@ -243,6 +245,9 @@ class Answered(Part):
 
     outcome: str
     reason: Long = ""
+    unlikely: Annotated[bool, Field(description="The search finds it unlikely; look twice.")] = (
+        False
+    )
     missing: Missing = []
     answers: list[Statement] = []
     named: Annotated[

@@ -187,6 +187,7 @@ def answer(desk: "Workspace", asker: "Asker", question: Question, limit: Limit =
         truncated=len(shown) < len(given),
         outcome=str(found.outcome),
         reason=found.reason,
+        unlikely=found.unlikely,
         missing=[one.effect for one in found.missing],
         answers=shown[: len(found.answers)],
         named=shown[len(found.answers) :],
@@ -199,6 +200,7 @@ def _statement(one: TableAnswer | NamedRows, limit: int, tokens: int) -> r.State
     if isinstance(one, TableAnswer):
         said = {"tables": list(one.tables), "sql": one.sql, "made_by": one.made_by}
         said["unmatched"] = list(one.unmatched[:10])
+        said |= {"means": one.means, "doubts": list(one.doubts)}
     else:
         said = {"tables": [one.table]}
     said["unread"] = list(one.unread)

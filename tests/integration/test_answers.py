@@ -99,6 +99,12 @@ def indexed(tmp_path: Path, indexed_once: Callable[[str, str], dict[str, Any]]) 
     return index
 
 
+def written(sql: str | None = None, missing: str | None = None, **more: object) -> str:
+    """Return what a model answers that chooses the first set."""
+    said = {"plan": "", "set": 1, "sql": sql, "missing": missing, "other_reading": None}
+    return json.dumps(said | more)
+
+
 def at(url: str, **more: object) -> dict[str, object]:
     return {"model": {"model": "m", "endpoint_url": url, **more}}
 
@@ -171,15 +177,15 @@ def test_rows_of_hidden_columns_are_neither_found_nor_shown_without_a_model(inde
     assert (by_salary.outcome, by_salary.named) == (Outcome.NO_ROWS, ())
 
 
-@pytest.mark.parametrize("sure", [True, False])
-def test_every_request_for_an_answer_is_counted_also_those_of_the_judge(indexed, sure):
+@pytest.mark.parametrize("heard", [True, False])
+def test_every_request_for_an_answer_is_counted_also_those_of_the_judge(indexed, heard):
     busy = iter([True])
 
     def reply(body: dict[str, Any]) -> tuple[int, object]:
         if next(busy, False):
             return 429, {}
-        no_table = not sure and "Answer only 'yes' or 'no'" in prompt_of(body)
-        status, said = completion("no" if no_table else "yes")
+        missing = heard and '"missing"' in prompt_of(body)
+        status, said = completion(written(missing="who *reviewed* it") if missing else "yes")
         said["usage"] = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
         return status, said
 
@@ -187,16 +193,15 @@ def test_every_request_for_an_answer_is_counted_also_those_of_the_judge(indexed,
         model = at(endpoint.url, send_values=True)
         with open_workspace(indexed(LAKE, answers=model, judge=model)) as workspace:
             answer = workspace.answer("titles of papers that the author person c writes")
-    assert answer.outcome == (Outcome.NOT_WRITTEN if sure else Outcome.REFUSED)
+    assert answer.outcome == (Outcome.REFUSED if heard else Outcome.NOT_WRITTEN)
+    told = "the model says that no table has this: who *reviewed* it" if heard else "gave no answer"
+    assert told in answer.reason
     assert any(shown_tables(prompt_of(one)) for one in endpoint.requests)
     assert counted(asdict(answer.usage), endpoint, (100, 10))
 
 
 def test_a_model_joins_tables_and_what_it_misspells_is_corrected(indexed):
-    def write(prompt: str) -> str:
-        return "yes" if "Answer only 'yes' or 'no'" in prompt else f"```sql\n{WRITTEN};\n```"
-
-    with recording_endpoint(write) as endpoint:
+    with recording_endpoint(lambda _: f"```sql\n{WRITTEN};\n```") as endpoint:
         file = indexed(LAKE, answers=at(endpoint.url))
         told = CliRunner().invoke(
             app,
@@ -218,7 +223,7 @@ def test_a_model_joins_tables_and_what_it_misspells_is_corrected(indexed):
         {"table": "lake/author", "column": "name", "said": "person c", "stored": "Person C"}
     ]
     assert one["made_by"] == "model m"
-    assert answer["usage"]["calls"] == len(endpoint.requests) > 2
+    assert answer["usage"]["calls"] == len(endpoint.requests) == 1
     assert answer["usage"]["read"] > 100
     said = endpoint.said
     assert b"Person" not in said.replace(b"person c", b"")
@@ -226,10 +231,7 @@ def test_a_model_joins_tables_and_what_it_misspells_is_corrected(indexed):
 
 
 def test_a_hidden_column_is_neither_shown_nor_read(indexed):
-    def write(prompt: str) -> str:
-        return "yes" if "Answer only" in prompt else "SELECT salary FROM author"
-
-    with recording_endpoint(write) as endpoint:
+    with recording_endpoint(lambda _: written("SELECT salary FROM author")) as endpoint:
         file = indexed(
             LAKE,
             source={"privacy": {"hidden_columns": ["salary"]}},
@@ -242,6 +244,47 @@ def test_a_hidden_column_is_neither_shown_nor_read(indexed):
     assert any("hidden by rules of privacy" in one.cause for one in answer.problems)
     assert b"9102" not in endpoint.said
     assert "9102" not in json.dumps([asdict(answer), asdict(without)])
+
+
+def test_a_question_of_low_confidence_is_asked_all_the_same_and_told_beside_the_answer(indexed):
+    with recording_endpoint(lambda _: written("SELECT salary FROM author")) as endpoint:
+        unlikely = {"min_confidence": 1.0}
+        file = indexed(LAKE, query=unlikely, answers=at(endpoint.url))
+        with open_workspace(file) as workspace:
+            answer = workspace.answer("what does an author earn")
+        shown = CliRunner().invoke(
+            app, ["--config", str(file), "answer", "what does an author earn"]
+        )
+    assert (answer.outcome, answer.unlikely) == (Outcome.ANSWERED, True)
+    assert "No confident match (0." in shown.output
+
+
+BOUGHT = {
+    "orders": "order_id,amount\n" + "".join(f"{n},{10 * n}\n" for n in range(1, 6)),
+    "payments": "payment_id,order_id,paid\n" + "".join(f"{n},{n % 5 + 1},{n}\n" for n in range(15)),
+}
+REPEATED = "SELECT sum(o.amount) AS s FROM orders o JOIN payments p ON o.order_id = p.order_id"
+
+
+def test_a_sum_that_a_join_repeats_and_a_second_reading_are_told_at_every_door(indexed):
+    other = {
+        "first": "all payments",
+        "means": "all orders",
+        "sql": "SELECT sum(amount) FROM orders",
+    }
+    with recording_endpoint(lambda _: written(REPEATED, other_reading=other)) as endpoint:
+        file = indexed(BOUGHT, answers=at(endpoint.url))
+        asked = ["--config", str(file), "answer", "sum of the amount of orders with payments"]
+        shown = CliRunner().invoke(app, asked)
+        told = json.loads(CliRunner().invoke(app, [*asked, "--json"]).stdout)
+    first, second = told["answers"]
+    assert (first["rows"], first["means"]) == ([[450]], "all payments")
+    assert (second["rows"], second["means"], second["doubts"]) == ([[150]], "all orders", [])
+    (doubt,) = first["doubts"]
+    assert "is over 15 rows, but 5 of" in doubt
+    said = " ".join(shown.output.split())
+    assert doubt in said
+    assert "the model takes the question so: all payments" in said
 
 
 def test_without_a_model_no_judge_is_asked(indexed):
@@ -291,6 +334,9 @@ def test_a_question_that_no_table_answers_is_refused_unless_it_names_a_rare_cell
     assert named.outcome == Outcome.NAMED
     assert [(one.table, list(one.matched)) for one in named.named] == [("lake/desk", ["kx77"])]
     assert named.reason.startswith("No confident match (0.")
+    with open_workspace(file) as workspace:
+        by_name = workspace.answer("what does the author Person C earn")
+    assert [list(one.matched) for one in by_name.named] == [["person c"]], "in the nearest tables"
     shown = CliRunner().invoke(app, ["--config", str(file), "answer", "what does an author earn"])
     assert shown.exit_code == 0
     assert "nearest tables: " in shown.output
@@ -430,8 +476,6 @@ def by_statements(file: Path, written: Mapping[str, str]) -> dict[str, tuple[obj
     """Return the first row of each question's statement, as a model writes it."""
 
     def write(prompt: str) -> str:
-        if "Answer only 'yes' or 'no'." in prompt:
-            return "yes"
         return next(sql for question, sql in written.items() if question in prompt)
 
     with recording_endpoint(write) as endpoint:
@@ -495,17 +539,16 @@ def database(postgresql: Server) -> Iterator[Database]:
         yield database
 
 
+REPEATED_THERE = "SELECT sum(a.id) FROM people a JOIN people b ON a.city = b.city"
+
+
 def test_a_statement_runs_in_the_database_itself(database, tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, "hunter2")
     config = database.config("asker").model_dump(mode="json", exclude_defaults=True)
-    written = "SELECT secret FROM hr.people"
 
     def write(prompt: str) -> str:
-        if "Answer only" in prompt:
-            return "yes"
-        return (
-            written if "This statement was written" not in prompt else "SELECT count(*) FROM people"
-        )
+        again = "That is no answer" in prompt
+        return written(REPEATED_THERE if again else "SELECT secret FROM hr.people")
 
     with recording_endpoint(write) as endpoint:
         source, answers = {**config, "type": "sql"}, at(endpoint.url)
@@ -519,8 +562,9 @@ def test_a_statement_runs_in_the_database_itself(database, tmp_path, monkeypatch
     ]
     assert answer.answers, answer.problems
     (one,) = answer.answers
-    assert one.rows == ((30,),)
+    assert one.rows == ((13950,),)
     assert one.repaired
+    assert "is over 900 rows, but 30 of a" in one.doubts[0]
     assert one.dialect == "postgres"
     assert '"shop"."people"' in one.sql
     assert "canary" not in json.dumps(asdict(answer))

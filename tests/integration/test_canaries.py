@@ -98,7 +98,8 @@ def quoting(prompt: str) -> str:
 def models(endpoint: Endpoint, *, send_values: bool) -> dict[str, object]:
     one = {"model": "m", "endpoint_url": endpoint.url, "send_values": send_values}
     judge = {"judge": {"model": "there"}} if send_values else {}
-    return {"models": {"there": one}, "narration": {"model": "there"}, **judge}
+    asked = {"narration": {"model": "there"}, "answers": {"model": "there"}}
+    return {"models": {"there": one}, **asked, **judge}
 
 
 def use(loaded: LoadedDeployment) -> None:
@@ -108,6 +109,8 @@ def use(loaded: LoadedDeployment) -> None:
         for question in QUESTIONS:
             judge = not leaks(question.encode())  # a judge is shown the question
             print([result.to_dict() for result in workspace.ask(question, k=20, judge=judge)])
+            if judge:
+                print(workspace.answer(question))
         for table in workspace.status().tables:
             print(table)
     config = ["--config", str(loaded.file)]
@@ -224,13 +227,16 @@ def test_an_endpoint_sees_no_value_unless_told_to(tmp_path, lake):
         run_indexing(loaded)
         with Workspace(loaded, {}) as workspace:
             assert workspace.ask("plainvalue7")
+            asked = len(endpoint.requests)
+            workspace.answer("who earns what")
             notices = workspace.status().notices
     assert b"salary" in endpoint.said
     assert b"Describe a table" in endpoint.said
+    assert any("CREATE TABLE" in prompt_of(one) for one in endpoint.requests[asked:])
     assert SHOWN not in endpoint.said
     assert not leaks(endpoint.said)
     told = [notice.partition(":")[0] for notice in notices]
-    assert told[:2] == ["narration", "privacy"]
+    assert told[:3] == ["narration", "answers", "privacy"]
 
 
 @pytest.mark.slow

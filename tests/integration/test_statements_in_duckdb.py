@@ -35,6 +35,33 @@ def unchecked(sql):
     return Checked(sql, "duckdb", 10, (), (), exp.Select())
 
 
+@pytest.mark.parametrize(
+    ("sql", "rows"),
+    [
+        (
+            "SELECT unnest(string_split(name, 'n')) AS x FROM people ORDER BY x LIMIT 2",
+            [[""], [""]],
+        ),
+        (
+            "SELECT u.x, count(*) FROM people p, unnest(string_split(p.name, 'n')) AS u(x) "
+            "GROUP BY u.x ORDER BY u.x",
+            [["", 2], ["a", 1], ["bob", 1]],
+        ),
+        (
+            "SELECT CAST(m.day AS date), count(p.id) FROM generate_series(DATE '2020-02-28', "
+            "DATE '2020-03-01', INTERVAL '1 day') AS m(day) LEFT JOIN people p "
+            "ON p.joined = m.day GROUP BY m.day ORDER BY m.day",
+            [["2020-02-28", 0], ["2020-02-29", 2], ["2020-03-01", 0]],
+        ),
+        ("SELECT name, n FROM people, range(2) AS g(n) ORDER BY 1, 2 LIMIT 1", [["ann", 0]]),
+    ],
+)
+def test_rows_that_a_statement_makes_stand_beside_those_of_tables(sql, rows):
+    given = people_and_cities()
+    found = run(checked(sql, [one.table for one in given], DUCKDB, 9), given)
+    assert [list(row) for row in found.rows] == rows
+
+
 def test_cells_are_as_json_has_them_or_exact_text():
     table = ReadTable("odd 'things\"", ("whole", "part", "price", "day", "at", "bytes", "list"))
     rows = pa.record_batch(

@@ -194,6 +194,8 @@ HIDDEN = [
     'SELECT "a"."id" FROM "shop"."people" AS "a" JOIN "shop"."people" AS "b" USING ("email")',
     'SELECT "a"."id" FROM "shop"."people" AS "a" NATURAL JOIN "shop"."people" AS "b"',
     'SELECT P.email FROM "shop"."people" AS "p"',
+    'SELECT "u"."x" FROM "shop"."people" AS "p", '
+    """UNNEST(STRING_TO_ARRAY("p"."email", '@')) AS "u"("x")""",
     'SELECT "emails"."text" FROM "shop"."emails"',
     'SELECT "people"."id" FROM "shop"."people"; SELECT 1',
 ]
@@ -202,6 +204,10 @@ SHOWN = [
     'SELECT * FROM (SELECT "p"."id" AS "email" FROM "shop"."people" AS "p") AS "q"',
     'WITH "q" AS (SELECT "people"."id" FROM "shop"."people") SELECT * FROM "q"',
     'SELECT COUNT(*) FROM "shop"."people"',
+    'SELECT "g"."n", "p"."id" FROM GENERATE_SERIES(1, 3) AS "g"("n") '
+    'JOIN "shop"."people" AS "p" ON "p"."id" = "g"."n"',
+    'SELECT "u"."x" FROM "shop"."people" AS "p", '
+    """UNNEST(STRING_TO_ARRAY("p"."name", ' ')) AS "u"("x")""",
 ]
 
 

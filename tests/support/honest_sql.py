@@ -38,5 +38,15 @@ HONEST = [
     "SELECT count(*) FILTER (WHERE city = 'Rome') FROM people",
     "SELECT name FROM people WHERE name ~ '^[A-C]' -- the first letters",
     "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY inhabitants) FROM cities",
+    "SELECT unnest(string_to_array(name, ' ')) AS word FROM people",
+    "SELECT u.word, count(*) FROM people p, unnest(string_to_array(p.name, ' ')) AS u(word) "
+    "GROUP BY u.word",
+    "SELECT name, word FROM people CROSS JOIN unnest(string_to_array(name, ' ')) AS u(word)",
+    "SELECT id, unnest(ARRAY[name, city]) AS said FROM people",
+    "SELECT m.day, count(p.id) FROM generate_series(TIMESTAMP '2020-01-01', "
+    "TIMESTAMP '2022-12-31', INTERVAL '1 day') AS m(day) LEFT JOIN people p "
+    "ON date_trunc('day', p.joined) = m.day GROUP BY m.day",
+    "WITH n AS (SELECT unnest(ARRAY[1, 2]) AS i) SELECT name FROM people JOIN n ON n.i = id",
+    "SELECT name, n FROM people CROSS JOIN generate_series(1, 3) AS g(n)",
     "SELECT 'it''s; DROP TABLE people' AS said FROM people;",
 ]

@@ -162,6 +162,7 @@ _CASES: dict[tuple[Guard, str, str], list[str]] = {
         "SELECT name FROM people ORDER BY email",
         "SELECT name FROM people WHERE email LIKE 'c%'",
         "SELECT xmin FROM people",
+        "SELECT u.x FROM people p, unnest(string_to_array(p.email, '@')) AS u(x)",
     ],
     (Guard.COLUMN, "nothing", "engine"): [
         "SELECT people FROM people",
@@ -194,18 +195,41 @@ _CASES: dict[tuple[Guard, str, str], list[str]] = {
         "SELECT count(*) FROM people a, people b, people c, people d, people e"
     ],
     (Guard.CROSS_JOIN, "nothing", "nothing"): [
+        "SELECT p.name FROM people p, (SELECT unnest(ARRAY[1, 2]) AS n) AS q",
+        "SELECT p.name FROM people p, generate_series(1, 101) AS g(n)",
         "SELECT count(*) FROM people CROSS JOIN cities",
         "SELECT count(*) FROM people a JOIN cities b ON 1 = 1",
     ],
     (Guard.FUNCTION, "bound", ""): [
         "SELECT length(repeat('x', 3000000000))",
-        "SELECT sum(n) FROM range(1000000000000) AS t(n)",
-        "SELECT count(*) FROM generate_series(1, 1000000000000)",
-        "SELECT unnest(range(1000000000))",
     ],
-    (Guard.FUNCTION, "", "bound"): [
-        "SELECT pg_sleep(1000)",
-        "SELECT count(*) FROM generate_series(1, 1000000000000)",
+    (Guard.FUNCTION, "", "bound"): ["SELECT pg_sleep(1000)"],
+    (Guard.SIZE, "bound", ""): [
+        "SELECT sum(n) FROM range(1000000000000) AS t(n)",
+        "SELECT unnest(range(1000000000))",
+        "SELECT count(*) FROM (SELECT length(CAST(unnest(range(1000000000)) AS varchar)) AS n)",
+        "SELECT unnest(range(TIMESTAMP '1000-01-01', now(), INTERVAL '1 second'))",
+    ],
+    (Guard.COLUMN, "bound", "bound"): ["SELECT count(*) FROM generate_series(1, 1000000000000)"],
+    (Guard.SIZE, "bound", "bound"): [
+        "SELECT count(*) FROM generate_series(1, 1000000000000) AS g(n)",
+        "WITH n AS (SELECT g.i FROM generate_series(1, 100000) AS g(i)) "
+        "SELECT count(*) FROM n a JOIN n b ON a.i <> b.i JOIN n c ON b.i <> c.i",
+        "SELECT count(*) FROM (SELECT a.i FROM generate_series(1, 100000) AS a(i) "
+        "JOIN generate_series(1, 100000) AS b(i) ON a.i <> b.i) q "
+        "JOIN generate_series(1, 1000) AS c(i) ON q.i <> c.i",
+    ],
+    (Guard.SIZE, "nothing", "nothing"): [
+        "SELECT n FROM generate_series(1, (SELECT max(id) FROM people)) AS g(n)",
+        "SELECT p.name FROM people p JOIN generate_series(1, p.id) AS g(n) ON true",
+    ],
+    (Guard.FUNCTION, "nothing", "nothing"): [
+        "SELECT unnest((SELECT array_agg(name) FROM people)) FROM people",
+        "SELECT unnest(q.l) FROM people CROSS JOIN (SELECT array_agg(name) AS l FROM people) AS q",
+        "SELECT generate_series(1, 9) FROM people",
+        "SELECT generate_series(1, 9) AS n",
+        "SELECT x FROM people p, unnest(string_to_array(p.name, 'a')) AS u(x), "
+        "unnest(string_to_array(p.name, 'e')) AS v(y)",
     ],
     (Guard.SIZE, "bound", "engine"): ["SELECT lpad('x', 2000000000, 'y')"],
     (Guard.SIZE, "engine", "engine"): [

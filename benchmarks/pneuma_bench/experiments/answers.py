@@ -1,7 +1,7 @@
 """How many questions of a warehouse get the right rows, and what each part of answering is worth.
 
     python -m pneuma_bench.experiments.answers --config FILE --home HOME \
-        --questions FILE --database postgresql://... [--every 3] [--ways all,no-judge,whole,...] \
+        --questions FILE --database postgresql://... [--every 3] [--ways "all,no repair,..."] \
         [--out FILE]
 
 The deployment is of PostgreSQL with the seven schemas of the warehouse, and its section `answers`
@@ -33,12 +33,10 @@ from pneuma_bench.files import write_lines
 
 WAYS: Mapping[str, Ways] = {
     "all": Ways(),
-    "no judge": Ways(judged=False),
-    "all columns": Ways(pruned=False),
     "no clusters": Ways(clustered=False),
     "no correction": Ways(corrected=False),
-    "no repair": Ways(repaired=False),
-    "neither judge nor repair": Ways(judged=False, repaired=False),
+    "one repair": Ways(repairs=1),
+    "no repair": Ways(repairs=0),
 }
 
 
@@ -118,6 +116,9 @@ def judged(
         "gold": one.gold[0] if one.gold else "",
         "corrections": [f"{c.said}->{c.stored}" for c in first.corrections] if first else [],
         "repaired": first.repaired if first else False,
+        "unlikely": answer.unlikely,
+        "readings": [one.means for one in answer.answers if one.means],
+        "doubts": list(first.doubts) if first else [],
         "unread": list(first.unmatched) if first else [],
         "reason": answer.reason,
         "problems": [problem.cause[:200] for problem in answer.problems],

@@ -70,7 +70,9 @@ FUNCTIONS = _classes(
     # Lists and JSON
     " JSONExtract JSONExtractScalar JSONBExtract JSONBExtractScalar Array ArraySize ArrayContains"
     " ArrayContainsAll ArrayOverlaps ArrayToString ArrayMax ArrayMin ArraySum ArrayDistinct"
-    " ArraySort ArrayPosition ArrayFirst ArrayLast"
+    " ArraySort ArrayPosition ArrayFirst ArrayLast StringToArray"
+    # Rows (`made_rows`)
+    " Explode Unnest GenerateSeries ExplodingGenerateSeries"
 )
 
 NAMED_FUNCTIONS = {
@@ -120,6 +122,8 @@ ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.CTE: frozenset({"this", "alias", "materialized"}),
     exp.With: frozenset({"expressions"}),
     exp.Star: frozenset(),
+    exp.Unnest: frozenset({"expressions", "alias"}),
+    exp.Explode: frozenset({"this"}),
     exp.Cast: frozenset({"this", "to"}),
     exp.TryCast: frozenset({"this", "to", "requires_string", "safe"}),
 }

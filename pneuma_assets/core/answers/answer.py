@@ -1,9 +1,10 @@
 """From a question and sets of tables to cells (Octopus, section 5, Algorithm 2).
 
-Sets of tables are asked about in their order, those of one schema at once: whether they answer,
-then by which statement. What a statement gives is an answer, and tables like those that it reads
-give others. One that is refused, fails or gives no row is written anew once, told why; then with
-all columns, where one was missed that was left out.
+A model is shown the best sets at once, and writes a statement about one of them, or says what no
+table says. What a statement gives is an answer, and tables like those that it reads give others.
+One that is refused, fails or gives no row is written anew, told why; with all columns, where one
+was missed that was left out. The paper asks first whether tables answer: of 30 questions, that
+refused 4 that a capable model answers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,11 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from pneuma_assets.core.answers.attempt import Attempts
 from pneuma_assets.core.answers.like_tables import SiblingTables
-from pneuma_assets.core.answers.llm import ModelWriter
+from pneuma_assets.core.answers.llm import ModelWriter, OtherReading, Written, statement_in
+from pneuma_assets.core.answers.prompts import MOST_CHARACTERS, Offer, again, asking, offer
 from pneuma_assets.core.answers.prune import Cluster, clusters
 from pneuma_assets.core.answers.results import (
     ALIKE,
     PART,
+    READING,
     AnswerSet,
     AnswerTable,
     TableAnswer,
@@ -29,9 +32,11 @@ from pneuma_assets.core.errors import (
     SqlRefusedError,
     TableReadError,
 )
+from pneuma_assets.core.models.base import Message
+from pneuma_assets.core.models.language.forms import Answer
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.search.judge import YES
 from pneuma_assets.core.tables import Problem
+from pneuma_assets.core.text.safe import one_line
 
 _UNREAD = "has columns of the same names as what was read, and was not asked: name it to ask"
 _TOO_LATE = "the question took too long; it was not asked"
@@ -39,6 +44,10 @@ _HELD = (SqlRefusedError, SqlFailedError)
 """Another statement may do."""
 _LEFT = (SourceError, TableReadError)
 """No statement about these tables does."""
+_WIDER = 4
+"""Times as much room as else where a model misses what was left out."""
+_WORDS = 300
+"""Characters of what a model says of tables or readings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +55,14 @@ class Ways:
     """What is done to answer; each part can be left out, to measure what it is worth.
 
     Attributes:
-        judged: Whether the model is asked first if tables answer (Figure 3).
-        pruned: Whether it sees only columns that have to do with the question.
         clustered: Whether tables of the same columns are asked about once.
         corrected: Whether values are put as they are stored.
-        repaired: Whether it is told of an error and writes again, once.
-        tries: Sets of tables, or clusters of like ones, that a model is asked about at most.
+        repairs: How often the model is told of an error and writes again.
     """
 
-    judged: bool = True
-    pruned: bool = True
     clustered: bool = True
     corrected: bool = True
-    repaired: bool = True
-    tries: int = 3
+    repairs: int = 2
 
 
 @dataclass(slots=True)
@@ -69,13 +72,15 @@ class Found:
     Attributes:
         answers: Best first.
         problems: Why sets of tables gave none, in the order in which they were tried.
-        judged_out: Whether the model thinks that none of those it was asked about answers.
+        missing: What the model says, last, that no table says; one line.
+        unheard: Why the last request has no answer of the model, which is no verdict.
         tried: Ids of tables that statements were run on, those of each together.
     """
 
     answers: list[TableAnswer] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    judged_out: bool = False
+    missing: str = ""
+    unheard: str = ""
     tried: set[frozenset[str]] = field(default_factory=set)
 
     def note(self, tables: AnswerSet, stage: str, cause: str) -> None:
@@ -93,7 +98,7 @@ class Found:
 def by_model(
     question: str, sets: Sequence[AnswerSet], writer: ModelWriter, attempts: Attempts, ways: Ways
 ) -> Found:
-    """Answer a question by statements that a model writes.
+    """Answer a question by a statement that a model writes.
 
     Args:
         question: In plain language.
@@ -105,29 +110,113 @@ def by_model(
     Raises:
         ModelError: The model is missing or fails.
     """
-    asked = clusters(
-        question,
-        [(one, attempts.runner.dialect(one.tables)) for one in sets],
-        pruned=ways.pruned,
-        clustered=ways.clustered,
-        values=writer.values,
-    )[: ways.tries]
-    found, judged_out = Found(), 0
+    dialects = [(one, attempts.runner.dialect(one.tables)) for one in sets]
+    asked = clusters(question, dialects, clustered=ways.clustered)
+    shown = offer(question, asked, values=writer.values, room=writer.room())
     siblings = _siblings(question, sets if ways.clustered else ())
-    for rank, cluster in enumerate(asked):
-        report("asking about sets of tables", rank, len(asked))
-        sure = writer.sure(question, cluster) if ways.judged else None
-        if sure is not None and sure < YES:
-            found.note(cluster.first, "judge", f"the model thinks it does not answer ({sure:.2f})")
-            judged_out += 1
-            continue
-        given = _asked(question, cluster, siblings, writer, attempts, ways, found)
-        parts = {"rank": float(rank)} | ({} if sure is None else {"sure": sure})
-        found.answers += [replace(one, parts=parts) for one in given]
-        if given or attempts.late:
+    found, before = Found(), list[Message]()
+    for request in range(1 + ways.repairs if asked else 0):
+        if request and attempts.late:
             break
-    found.judged_out = bool(asked) and judged_out == len(asked)
+        report("asking the model", request, 1 + ways.repairs)
+        answer = writer.written([asking(question, shown), *before])
+        cause, lacking = _tried(answer, shown, siblings, writer, attempts, found)
+        found.answers = [replace(one, repaired=request > 0) for one in found.answers]
+        wider = shown
+        if lacking and not shown.whole:
+            room = writer.room(_WIDER * MOST_CHARACTERS)
+            wider = offer(question, lacking, values=writer.values, room=room)
+        if wider != shown:
+            shown, before = wider, []
+        elif found.missing or not cause:
+            break
+        else:
+            before += again(answer.said, cause)
     found.note_unread(siblings)
+    return found
+
+
+def _tried(
+    answer: Answer[Written],
+    shown: Offer,
+    siblings: SiblingTables,
+    writer: ModelWriter,
+    attempts: Attempts,
+    found: Found,
+) -> tuple[str, Sequence[Cluster]]:
+    """Run what a model answers; return what it is told, and which sets may lack columns for it.
+
+    It is told nothing where there are answers, or where to ask again would help nothing. Nothing
+    said is no verdict: a model is silent or cut off also where tables say what is asked for.
+    """
+    said, found.missing = answer.value, ""
+    sql = "" if said is None or said.sql is None else said.sql.strip()
+    missing = "" if said is None or said.missing is None else one_line(said.missing, _WORDS)
+    nothing = "" if sql or missing else "it says neither a statement nor what is missing"
+    found.unheard = answer.problem or nothing
+    if said is None or found.unheard:
+        cause = f"the model gave no answer: {found.unheard}"
+        found.problems.append(Problem(writer.name, "model", cause))
+        return (cause if answer.said else ""), ()
+    cluster = shown.clusters[0]
+    try:
+        cluster = shown.chosen(said.set)
+        if not sql:
+            found.missing = missing
+            return missing, (shown.clusters if said.set is None else (cluster,))
+        made_by = f"model {writer.name}"
+        given = run_on_all(_statement(sql), cluster, siblings, attempts, made_by, found)
+    except _HELD as error:
+        found.note(cluster.first, "statement", f"{error}: {sql}" if sql else str(error))
+        may_quote = isinstance(error, SqlFailedError) and not writer.values
+        lacks = isinstance(error, SqlRefusedError) and error.guard == Guard.COLUMN
+        told = "it does not run, or gives no row" if may_quote else str(error)
+        return told, ((cluster,) if lacks else ())
+    if not given:
+        several = len(shown.clusters) > 1
+        return ("its tables cannot be read now; take another set" if several else ""), ()
+    found.answers = [
+        replace(one, doubts=(*one.doubts, f"the model says that no table has this: {missing}"))
+        if missing
+        else one
+        for one in given
+    ]
+    if said.other_reading is not None:
+        found.answers = _read_otherwise(said.other_reading, found, cluster, siblings, attempts)
+    return "", ()
+
+
+def _read_otherwise(
+    other: OtherReading,
+    found: Found,
+    cluster: Cluster,
+    siblings: SiblingTables,
+    attempts: Attempts,
+) -> list[TableAnswer]:
+    """Return answers with those of a second reading, each with what it takes the question for.
+
+    One that gives the same rows is no other answer.
+    """
+    first, made_by = found.answers, found.answers[0].made_by
+    try:
+        more = run_on_all(_statement(other.sql), cluster, siblings, attempts, made_by, Found())
+    except _HELD as error:
+        told = f"{one_line(other.means, _WORDS)}: {error}"
+        found.note(cluster.first, READING, f"the question may mean another thing: {told}")
+        return first
+    if [one.rows for one in more] == [one.rows for one in first]:
+        return first
+    return [
+        replace(one, means=one_line(means, _WORDS))
+        for some, means in ((first, other.first), (more, other.means))
+        for one in some
+    ]
+
+
+def _statement(sql: str) -> str:
+    found = statement_in(sql)
+    if found is None:
+        raise SqlRefusedError(Guard.QUERY, "what the model writes is no SELECT statement")
     return found
 
 
@@ -206,34 +295,3 @@ def _others(
 
 def _ids(tables: Iterable[AnswerTable]) -> frozenset[str]:
     return frozenset(one.table_id for one in tables)
-
-
-def _asked(
-    question: str,
-    cluster: Cluster,
-    siblings: SiblingTables,
-    writer: ModelWriter,
-    attempts: Attempts,
-    ways: Ways,
-    found: Found,
-) -> list[TableAnswer]:
-    """Return an answer of each table of a cluster that gives one, in the order of the sets."""
-    waiting = [(cluster, False), *([(cluster, True)] if ways.repaired else [])]
-    sql, cause = "", ""
-    while waiting and not (cause and attempts.late):
-        (shown, again), before, sql = waiting.pop(0), sql, ""
-        try:
-            if again:
-                sql = writer.another(question, shown, before or "(none)", cause)
-            else:
-                sql = writer.statement(question, shown)
-            made_by = f"model {writer.name}"
-            given = run_on_all(sql, shown, siblings, attempts, made_by, found)
-            return [replace(one, repaired=again) for one in given]
-        except _HELD as error:
-            cause = str(error)
-            found.note(cluster.first, "statement", f"{cause}: {sql}" if sql else cause)
-            lacks = isinstance(error, SqlRefusedError) and error.guard == Guard.COLUMN
-            if lacks and not waiting and shown.pruned:
-                waiting.append((shown.whole(), False))
-    return []

@@ -4,7 +4,7 @@ A statement that gives no row is no answer: nothing can be told from it.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Protocol
@@ -50,12 +50,14 @@ class Attempts:
         most_rows: Of an answer.
         corrects: Whether values are spelled as they are stored.
         until: When no other statement is begun, by `time.monotonic`.
+        doubts: Returns what may mislead in a statement that gives rows.
     """
 
     runner: Runner
     most_rows: int
     corrects: bool = True
     until: float = inf
+    doubts: Callable[[Checked, Sequence[AnswerTable]], Iterable[str]] = lambda *_: ()
 
     @property
     def late(self) -> bool:
@@ -98,7 +100,9 @@ class Attempts:
                 statement, changes = other, more
                 found = self.runner.run(statement, tables.tables)
         _check_says(found, statement, tables)
-        return replace(_answer(found, statement, tables, made_by), corrections=changes)
+        doubts = () if self.late else tuple(self.doubts(statement, tables.tables))
+        given = _answer(found, statement, tables, made_by)
+        return replace(given, corrections=changes, doubts=doubts)
 
     def run(self, sql: str, tables: AnswerSet, dialect: str, made_by: str) -> TableAnswer:
         """Return the rows of a statement as it is written, also where they say nothing.

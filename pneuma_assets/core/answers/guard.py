@@ -29,6 +29,7 @@ from pneuma_assets.core.answers.allowed_sql import (
     check_text,
     check_words,
 )
+from pneuma_assets.core.answers.made_rows import check_made
 from pneuma_assets.core.answers.names import qualified
 from pneuma_assets.core.answers.statements import Checked, Guard, ReadTable, refuse
 from pneuma_assets.core.lineage.parse import (
@@ -60,6 +61,7 @@ def checked(sql: str, tables: Sequence[ReadTable], dialect: str, most_rows: int)
     tree = _parsed(sql, spoken)
     _check_parts(tree, dialect)
     read, columns = qualified(tree, tables, dialect)
+    check_made(tree)
     return Checked(_spelled(tree, spoken), dialect, most_rows, read, columns, tree)
 
 
@@ -71,7 +73,7 @@ def names_read(sql: str, dialect: str) -> set[str]:
     """
     tree = _parsed(sql, Dialect.get_or_raise(dialect))
     own = {one.alias for one in tree.find_all(exp.CTE)}
-    return {one.name for one in tree.find_all(exp.Table) if one.db or one.name not in own}
+    return {one.name for one in tree.find_all(exp.Table) if one.db or one.name not in {*own, ""}}
 
 
 def _parsed(sql: str, dialect: Dialect) -> exp.Expr:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
+from pneuma_assets.core.answers.made_rows import rows_of
 from pneuma_assets.core.answers.statements import Guard, Relation, refuse
 
 _FEW = 100
@@ -113,15 +114,17 @@ def _fixes_a_value(condition: exp.Expr) -> bool:
 
 
 def _gives_few(node: exp.Expr) -> bool:
-    if isinstance(node, exp.Values):
-        return True
+    if isinstance(node, exp.Table):  # a series
+        return rows_of(node.this) <= _FEW
     if not isinstance(node, exp.Select):
-        return False
+        return isinstance(node, exp.Values | exp.Unnest)
     limit = node.args.get("limit")
     count = limit.expression if isinstance(limit, exp.Limit) else None
     if isinstance(count, exp.Literal) and count.is_int and int(count.this) <= _FEW:
         return True
-    if not node.args.get("from_") or any(map(_fixes_a_value, _conjuncts(node.args.get("where")))):
+    if not node.args.get("from_"):
+        return node.find(exp.Explode) is None
+    if any(map(_fixes_a_value, _conjuncts(node.args.get("where")))):
         return True
     return not node.args.get("group") and any(
         found.find_ancestor(exp.Window, exp.Select) is node

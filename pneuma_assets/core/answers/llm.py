@@ -1,21 +1,21 @@
-"""Statements that a language model writes."""
+"""Statements that a language model writes, or what it says is in no table."""
 
 import re
-import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
-from pneuma_assets.core.answers.prompts import about, again, judging, writing
-from pneuma_assets.core.answers.prune import Cluster
-from pneuma_assets.core.errors import SqlFailedError
-from pneuma_assets.core.models.base import LanguageModel
+from pydantic import BaseModel
 
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT_ENDS = re.compile(r"</think>", re.IGNORECASE)
-"""Of a model whose template has begun the thought, so that only its end is written."""
+from pneuma_assets.core.answers.prompts import MOST_CHARACTERS
+from pneuma_assets.core.models.base import Conversation, LanguageModel
+from pneuma_assets.core.models.language.forms import Answer, ask, turn
+from pneuma_assets.core.models.usage import CHARACTERS_PER_TOKEN
+
+_BESIDE = 3_000
+"""Characters of a prompt besides those of the tables, and of answers that were no good."""
+_LEAST_ROOM = 2_000
+
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _COMMENTS = re.compile(r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
 _QUERY = re.compile(r"(?:\(\s*)*(?:select|with)\b", re.IGNORECASE)
@@ -29,19 +29,33 @@ _STATEMENT = re.compile(
 )
 """What another statement begins with."""
 
-_TURNS: WeakKeyDictionary[LanguageModel, threading.Lock] = WeakKeyDictionary()
-_GIVING = threading.Lock()
+
+class OtherReading(BaseModel):
+    """A second meaning of words of the question: what they mean first, what else, its statement."""
+
+    first: str
+    means: str
+    sql: str
+
+
+class Written(BaseModel):
+    """What a model answers to `prompts.asking`, which says what each key is."""
+
+    plan: str
+    set: int | None
+    sql: str | None
+    missing: str | None
+    other_reading: OtherReading | None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelWriter:
-    """Asks a model whether tables answer, and for the statement.
-
-    Threads take turns at one model, unless it is `concurrent` (`core.models.base`).
+    """Asks a model for statements; threads take turns at it, unless it is `concurrent`.
 
     Attributes:
         model: It.
-        max_new_tokens: Of a statement.
+        max_new_tokens: Of an answer, what it thinks before it included; of a small window
+            (`context`) at most a third.
         values: Whether it may be shown cells of tables, and errors that may quote these.
         told: Returns of why it refuses what may be told.
     """
@@ -57,70 +71,45 @@ class ModelWriter:
         path = Path(self.model.name)
         return path.name if path.is_absolute() else self.model.name
 
-    def sure(self, question: str, asked: Cluster) -> float | None:
-        """Return how sure the model is that a cluster's tables answer, as of Figure 3.
+    def room(self, most: int = MOST_CHARACTERS) -> int:
+        """Return how many characters of tables a prompt has room for, at most so many."""
+        context, limit = self._sizes
+        if context is None:
+            return most
+        return max(_LEAST_ROOM, min(most, CHARACTERS_PER_TOKEN * (context - limit) - _BESIDE))
 
-        None where it gives no verdict.
+    @property
+    def _sizes(self) -> tuple[int | None, int]:
+        """The model's window, if it is known, and the most tokens of an answer."""
+        with turn(self.model):  # One of this process is loaded for it.
+            context: int | None = getattr(self.model, "context", None)
+        most = self.max_new_tokens
+        return context, most if context is None else min(most, context // 3)
+
+    def written(self, said: Conversation) -> Answer[Written]:
+        """Return what the model answers; one that is a statement alone is about the first set.
 
         Raises:
             ModelError: The model is missing or fails.
         """
-        prompt = self._about(question, asked) + judging(asked.first)
-        with _turn(self.model):
-            return next(iter(self.model.yes_probability([prompt])), None)
-
-    def statement(self, question: str, asked: Cluster) -> str:
-        """Return the statement that the model writes for a cluster's first set.
-
-        Raises:
-            SqlFailedError: It writes none.
-            ModelError: The model is missing or fails.
-        """
-        return self._written(self._about(question, asked) + writing(asked.dialect))
-
-    def another(self, question: str, asked: Cluster, sql: str, error: str) -> str:
-        """Return another statement in the place of one that was no good; raises likewise."""
-        told = error if self.values else "it does not run, or gives no row"
-        return self._written(
-            self._about(question, asked) + writing(asked.dialect) + again(sql, told)
-        )
-
-    def _about(self, question: str, asked: Cluster) -> str:
-        return about(question, asked.first, asked.shown, asked.dialect, values=self.values)
-
-    def _written(self, prompt: str) -> str:
-        with _turn(self.model):
-            answer = next(iter(list(self.model.generate([prompt], self.max_new_tokens))), None)
-        if answer is None:
-            raise SqlFailedError("the model writes no statement: it gave no answer")
-        if answer.problem is not None:
-            raise SqlFailedError(f"the model writes no statement: {self.told(answer.problem)}")
-        sql = statement_in(answer.text)
-        if sql is None:
-            raise SqlFailedError("what the model writes is no SELECT statement")
-        if not answer.whole:
-            raise SqlFailedError(
-                f"the model's statement is longer than {self.max_new_tokens} tokens"
-            )
-        return sql
-
-
-def _turn(model: LanguageModel) -> AbstractContextManager[object]:
-    """Return what lets one thread after the other ask a model that cannot be asked by several."""
-    if getattr(model, "concurrent", False):
-        return nullcontext()
-    with _GIVING:
-        return _TURNS.setdefault(model, threading.Lock())
+        _, limit = self._sizes
+        with turn(self.model):
+            found = next(iter([*ask(self.model, [said], Written, limit)]), None)
+        if found is None:
+            return Answer(0, None, "it sent nothing")
+        sql = statement_in(found.said) if found.value is None else None
+        if sql is not None:
+            value = Written(plan="", set=None, sql=sql, missing=None, other_reading=None)
+            return replace(found, value=value, problem="")
+        return replace(found, problem=self.told(found.problem) if found.problem else "")
 
 
 def statement_in(text: str) -> str | None:
     """Return the statement that a model's answer consists of; None where it is something else.
 
-    What stands in a first block of code, else the whole, without what the model thinks aloud, and
-    comments before it. Words after its semicolon are no part of it; other statements are left
-    there, for the guard to refuse.
+    What stands in a first block of code, else the whole, without comments before it. Words after
+    its semicolon are no part of it; other statements are left there, for the guard to refuse.
     """
-    text = _THOUGHT_ENDS.split(_THOUGHT.sub("", text))[-1]
     fenced = _FENCE.search(text)
     sql = _begun(fenced.group(1) if fenced else text)
     end = next((one.start() for one in _PARTS.finditer(sql) if one[0] == ";"), len(sql))

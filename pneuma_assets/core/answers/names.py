@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from pneuma_assets.core.answers.allowed_sql import MOST_RESULTS
 from pneuma_assets.core.answers.join_conditions import check_joined, write_using
+from pneuma_assets.core.answers.made_rows import SERIES
 from pneuma_assets.core.answers.query_scope import (
     FOUND,
     Scope,
@@ -151,7 +152,9 @@ class _Names:
     def _sources(self, node: exp.Expr, scopes: Sequence[Scope]) -> Iterator[exp.Join]:
         """Add what stands in FROM to the relations of a query; yield joins in parentheses."""
         (scope, *around), added = scopes, None
-        if isinstance(node, exp.Table):
+        if isinstance(node, exp.Unnest) or isinstance(node.this, SERIES):
+            added = self._made(node, scopes)
+        elif isinstance(node, exp.Table):
             added = self._table(node, scope.known)
         elif isinstance(node, exp.Values) or isinstance(node.unnest(), exp.Query):
             if not node.alias:
@@ -166,6 +169,15 @@ class _Names:
         for join in node.args.get("joins") or ():
             yield join
             yield from self._sources(join.this, scopes)
+
+    def _made(self, node: exp.Expr, scopes: Sequence[Scope]) -> Relation:
+        """Return rows that the statement makes itself, perhaps of what stands before them."""
+        columns = node.alias_column_names
+        if len(columns) != 1 or (isinstance(node, exp.Unnest) and len(node.expressions) != 1):
+            refuse(Guard.COLUMN, "name what a function in FROM gives, as in unnest(list) AS u(x)")
+        self._expressions(node.expressions, scopes)
+        node.meta[FOUND] = None
+        return Relation(node.alias, node.alias, tuple(columns), node)
 
     def _table(self, node: exp.Table, known: Mapping[str, Relation]) -> Relation:
         if not isinstance(node.this, exp.Identifier):

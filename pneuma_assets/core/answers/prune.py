@@ -1,28 +1,24 @@
-"""Which columns a model is shown, and which tables it is asked about at once (section 5).
+"""Which tables a model is asked about at once, and which of their columns come first (section 5).
 
-Wide tables cost tokens and lead a model astray, so it sees the columns that the question names,
-that hold what it says, and by which the tables are joined. Tables that then look the same are asked
-about once, and the statement is run on each (Algorithm 2).
+Tables that look the same are asked about once, and the statement is run on each (Algorithm 2). A
+model sees all columns where they fit: to leave out those that the question does not name, as the
+paper does, saves a capable model nothing, and loses dates, keys and addresses.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pneuma_assets.core.answers.like_tables import are_parts
-from pneuma_assets.core.answers.results import AnswerSet, AnswerTable, Shown, called
+from pneuma_assets.core.answers.results import AnswerColumn, AnswerSet, AnswerTable, Shown, called
 from pneuma_assets.core.relations.join_graph import JoinEdge, On
 from pneuma_assets.core.relations.part_names import told_apart
 from pneuma_assets.core.relations.rank_groups import MOST_TABLES, GroupResult
-from pneuma_assets.core.terms.fields import cell_term, plain_words
-
-WHOLE = 8
-"""Columns of a table that is shown whole: leaving some out saves little, and may lose one."""
-
-MOST_COLUMNS = 40
-"""Of one table in a prompt."""
+from pneuma_assets.core.terms.fields import cell_term, name_parts, plain_words
 
 _MOST_WORDS = 60
 _LONGEST = 5
+_KEYS = frozenset({"id", "key", "code", "no", "number", "uuid"})
+_DAYS = frozenset({"date", "datetime", "timestamp", "time", "day", "week", "month", "year"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,89 +27,68 @@ class Cluster:
 
     Attributes:
         sets: Best first; several only where each is one table, of the same columns.
-        shown: The columns of each table of the first set that a model is shown.
-        pruned: Whether there are others.
         dialect: In which a statement is wanted.
     """
 
     sets: tuple[AnswerSet, ...]
-    shown: tuple[Shown, ...]
-    pruned: bool
     dialect: str
 
     @property
     def first(self) -> AnswerSet:
-        """The set that a model is asked about."""
+        """The set that a model is shown."""
         return self.sets[0]
 
-    def whole(self) -> "Cluster":
-        """Return the first set with all columns."""
-        shown = tuple(table.columns[:MOST_COLUMNS] for table in self.first.tables)
-        return Cluster(self.sets[:1], shown, False, self.dialect)
 
+def ranked_columns(
+    question: str, table: AnswerTable, joined: frozenset[tuple[str, str]], *, values: bool
+) -> list[AnswerColumn]:
+    """Return a table's columns, those first that a statement is likely to need.
 
-def shown_columns(
-    question: str, tables: AnswerSet, *, pruned: bool = True, values: bool = True
-) -> tuple[Shown, ...]:
-    """Return the columns of each table that a model is shown, in the table's order.
-
-    Those of `AnswerTable.matched`, of joins, and with a cell that the question says; of tables of
-    up to `WHOLE` columns all, and of tables of which none is matched the first ones.
+    That are those by which it is joined; those that the question names, or of which it says a
+    cell; keys and days; then the others, each as they stand in the table.
 
     Args:
         question: As it was asked.
-        tables: Those that a statement may read.
-        pruned: Whether columns are left out.
-        values: Whether cells may decide which: whoever sees the columns then learns of them.
+        table: It.
+        joined: Ids of tables, and columns by which these are joined.
+        values: Whether cells may decide: whoever sees the columns then learns of them.
     """
-    terms = _terms(question) if values else frozenset()
-    return tuple(
-        _shown(table, terms, {c for i, c in tables.joined if i == table.table_id}, pruned=pruned)
-        for table in tables.tables
-    )
+    held = table.holding(_terms(question)) if values else {}
+    named = {column for columns in held.values() for column in columns}.union(table.matched)
+
+    def place(column: AnswerColumn) -> int:
+        words = {*map(str.lower, (*name_parts(column.name), *name_parts(column.type)))}
+        if (table.table_id, column.name) in joined:
+            return 0
+        return 1 if column.name in named else 3 - (not words.isdisjoint(_KEYS | _DAYS))
+
+    return sorted(table.columns, key=place)
 
 
 def clusters(
-    question: str,
-    sets: Sequence[tuple[AnswerSet, str]],
-    *,
-    pruned: bool,
-    clustered: bool,
-    values: bool = True,
+    question: str, sets: Sequence[tuple[AnswerSet, str]], *, clustered: bool
 ) -> list[Cluster]:
     """Return sets of tables in their order, those as one of which one statement answers all.
 
-    That are single tables that show the same columns and that the question does not tell apart:
-    where it says imports, and there are exports of the same columns, these are another set.
+    That are single tables of the same columns that the question does not tell apart: where it says
+    imports, and there are exports of the same columns, these are another set.
 
     Args:
-        question: By which columns are chosen.
+        question: As it was asked.
         sets: Best first, each with the dialect in which a statement about it is run.
-        pruned: Whether columns are left out.
-        clustered: Whether tables of the same shown columns are one.
-        values: As `shown_columns` has it.
+        clustered: Whether tables of the same columns are one.
     """
-    found: list[Cluster] = []
     alike: dict[object, list[int]] = {}
     for number, (tables, dialect) in enumerate(sets):
-        shown = shown_columns(question, tables, pruned=pruned, values=values)
-        left = any(len(s) < len(t.columns) for s, t in zip(shown, tables.tables, strict=True))
-        found.append(Cluster((tables,), shown, left, dialect))
         alone = clustered and len(tables.tables) == 1
-        alike.setdefault((dialect, _signature(shown[0])) if alone else number, []).append(number)
+        key = (dialect, _signature(tables.tables[0].columns)) if alone else number
+        alike.setdefault(key, []).append(number)
     together = sorted(
         some
         for numbers in alike.values()
-        for some in _together(question, [(n, found[n].first.tables[0].table_id) for n in numbers])
+        for some in _together(question, [(n, sets[n][0].tables[0].table_id) for n in numbers])
     )
-    return [
-        replace(
-            found[some[0]],
-            sets=tuple(found[one].first for one in some),
-            pruned=any(found[one].pruned for one in some),
-        )
-        for some in together
-    ]
+    return [Cluster(tuple(sets[one][0] for one in some), sets[some[0]][1]) for some in together]
 
 
 def _together(question: str, tables: Sequence[tuple[int, str]]) -> list[list[int]]:
@@ -133,17 +108,6 @@ def _together(question: str, tables: Sequence[tuple[int, str]]) -> list[list[int
 
 def _signature(shown: Shown) -> tuple[tuple[str, str], ...]:
     return tuple((column.name.casefold(), column.type) for column in shown)
-
-
-def _shown(table: AnswerTable, terms: frozenset[str], joined: set[str], *, pruned: bool) -> Shown:
-    if not pruned or len(table.columns) <= WHOLE:
-        return table.columns[:MOST_COLUMNS]
-    named = {column for columns in table.holding(terms).values() for column in columns}
-    kept = named | joined | set(table.matched)
-    first = {column.name for column in table.columns[:2]}
-    if not named and not table.matched:
-        return table.columns[:MOST_COLUMNS]
-    return tuple(c for c in table.columns if c.name in kept | first)[:MOST_COLUMNS]
 
 
 def _terms(question: str) -> frozenset[str]:

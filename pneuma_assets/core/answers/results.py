@@ -1,5 +1,6 @@
 """What is known of tables that may answer a question, and what an answer consists of."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -21,7 +22,9 @@ PART = "part"
 """The stage of the problem that a statement gives nothing of one of several tables of its kind."""
 UNREAD = "unread"
 """The stage of the problem that rows with cells that the question names are not shown."""
-BESIDE = frozenset({CHANGED, ALIKE, PART, UNREAD})
+READING = "reading"
+"""The stage of the problem that a second reading of the question gives nothing."""
+BESIDE = frozenset({CHANGED, ALIKE, PART, UNREAD, READING})
 """Stages of problems that do not keep a question from having an answer."""
 
 
@@ -31,7 +34,7 @@ class Outcome(StrEnum):
     ANSWERED = "answered"
     """There are rows."""
     REFUSED = "refused"
-    """No table here says that."""
+    """No table here says that: so the model, or, where none was asked, the search."""
     NOT_WRITTEN = "not written"
     """Tables may say it, but no statement was found that gives it."""
     NAMED = "named"
@@ -67,9 +70,12 @@ class TableAnswer:
         made_by: `model NAME`.
         corrections: Values that were put as they are stored.
         repaired: Whether the model was told of an error and wrote another statement.
+        means: How the model reads the question here, in its words, where it has a second reading
+            that gives something else; that is another answer.
+        doubts: What may mislead: sums over rows that a join repeats, and what the model says is
+            asked for and in no table.
         unmatched: Words of the question that nothing here says: neither the statement nor the
             names of what it reads. Wrong answers mostly have some (`answers.unmatched_words`).
-        parts: What the order of answers consists of: `rank`, `answerable`, `sure`.
         unread: Of which lines of the tables' files rows are missing, a text a table.
     """
 
@@ -83,8 +89,9 @@ class TableAnswer:
     made_by: str
     corrections: tuple[Correction, ...] = ()
     repaired: bool = False
+    means: str = ""
+    doubts: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
-    parts: Mapping[str, float] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
 
 
@@ -126,10 +133,12 @@ class CellAnswer:
         named: Where no model was asked, rows with cells that the question names, of each table
             that has some, in the order in which tables were found.
         nearest: Ids of the tables that come nearest, best first, also where none answers.
-        reason: Why there are no answers, and what to do; empty where there are.
+        reason: Why there are no answers, and what to do, with what the model says is in no table;
+            empty where there are.
         problems: What kept a set of tables from answering: `subject` is the tables' ids.
         usage: What models were asked for it, the judge included.
         answerable: The probability that any table answers, as of `find`; None where not known.
+        unlikely: Whether that is less than `query.min_confidence`, so that answers need a look.
         missing: What the answer had to do without.
     """
 
@@ -142,6 +151,7 @@ class CellAnswer:
     problems: tuple[Problem, ...] = ()
     usage: Usage = field(default_factory=Usage)
     answerable: float | None = None
+    unlikely: bool = False
     missing: tuple[MissingPart, ...] = ()
 
 
@@ -194,13 +204,18 @@ class AnswerTable:
         return 0 < self.rows <= len(self.evidence.rows)
 
     @cached_property
-    def _spelled(self) -> dict[str, dict[str, None]]:
-        found: dict[str, dict[str, None]] = {name: {} for name in self.evidence.columns}
+    def _spelled(self) -> dict[str, Counter[str]]:
+        found: dict[str, Counter[str]] = {name: Counter() for name in self.evidence.columns}
         for row in self.evidence.rows:
             for name, cell in zip(self.evidence.columns, row, strict=False):
                 if cell:
-                    found[name][cell] = None
+                    found[name][cell] += 1
         return found
+
+    def frequent(self, column: str) -> list[str]:
+        """Return a column's different values that are terms, the most frequent first."""
+        counted = self._spelled.get(column, Counter[str]())
+        return sorted(self.values(column).values(), key=lambda cell: -counted[cell])
 
     def spellings(self, column: str) -> frozenset[str]:
         """Return a column's different values as the rows kept spell them."""

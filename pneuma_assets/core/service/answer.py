@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from sqlglot import exp
+
 from pneuma_assets.core.answers.answer import Found, Ways, by_model
 from pneuma_assets.core.answers.attempt import Attempts
 from pneuma_assets.core.answers.guard import checked, names_read
@@ -30,6 +32,7 @@ from pneuma_assets.core.errors import (
     ModelError,
     QueryError,
     SourceError,
+    SqlFailedError,
     SqlRefusedError,
     StateError,
     TableChangedError,
@@ -62,8 +65,8 @@ _GROUPS = 3
 SETS = 10
 """Sets of tables that are looked at for an answer, unless the caller says otherwise."""
 
-STATEMENT_TOKENS = 400
-"""Most tokens of one statement."""
+ANSWER_TOKENS = 4_000
+"""Most tokens of what a model answers, what it thinks before it included."""
 
 PERSON = "a person"
 """Who made a statement that somebody wrote or changed."""
@@ -144,6 +147,25 @@ class _Told:
                 self.missing.add(Part.SOURCE, source_of(table_id), str(error), effect)
             raise
 
+    def doubts(self, statement: Checked, tables: Sequence[AnswerTable]) -> list[str]:
+        """Return which sums a join of a statement multiplies, and why that was not counted."""
+        from pneuma_assets.core.seek.skeptic.joins import AGGREGATES, REPEATED, findings_of_joins
+
+        tree = statement.tree
+        if tree.find(exp.Join) is None or tree.find(*AGGREGATES) is None:
+            return []
+
+        def ask(sql: str, most: int) -> StatementRows:
+            read = [one.read for one in tables]
+            return self.sources.run(checked(sql, read, statement.dialect, most), tables)
+
+        try:
+            found = [*findings_of_joins(statement, "the statement", ask)]
+        except (SqlRefusedError, SqlFailedError, SourceError, TableReadError) as error:
+            why = self.missing.cause(str(error))
+            return [f"whether a join repeats what is added up was not counted: {why}"]
+        return [one.text for one in found if one.rule == REPEATED]
+
 
 class Answering(Closing):
     """Answers questions in cells; for any number of threads.
@@ -202,11 +224,18 @@ class Answering(Closing):
             if not searched.groups:
                 reason = "no table matches; ask in other words, or loosen the filters"
                 found = replace(found, reason=reason)
-            elif not (unlikely and asked):
+            else:
                 how = _Asked(most, model, asked, where, ways or Ways(), doubt)
                 read = self._read(question, searched, how, missing)
-                found = read if read.named or not unlikely else found
-        return replace(_with_search(found, searched), missing=missing.parts, usage=used)
+                found = found if unlikely and read.outcome == Outcome.NO_ROWS else read
+        return replace(
+            found,
+            nearest=searched.nearest,
+            answerable=sure,
+            unlikely=unlikely,
+            missing=missing.parts,
+            usage=used,
+        )
 
     def run(
         self, sql: str, table_ids: Sequence[str], rows: int | None, where: "IndexFilter"
@@ -316,13 +345,16 @@ class Answering(Closing):
         config, model = self._loaded.deployment.answers.model, self._model()
         if config is None or model is None:
             raise QueryError(_NO_MODEL)
-        writer = ModelWriter(model, STATEMENT_TOKENS, config.shows_values, missing.cause)
+        writer = ModelWriter(model, ANSWER_TOKENS, config.shows_values, missing.cause)
         known = {
             table_id: with_matches(one, searched.matched.get(table_id, {}))
             for table_id, one in self.sources.tables(searched.evidence).items()
         }
         sets = answer_sets(tables, known)
         found = by_model(question, sets, writer, self._attempts(ways, missing), ways)
+        if found.unheard:
+            silent = ModelError(f"it gave no answer: {found.unheard}")
+            missing(Part.MODEL, silent, "no statement was written")
         return _of(question, found, sets, searched.analyzer)
 
     def _named(
@@ -336,8 +368,8 @@ class Answering(Closing):
         """Return rows that have the cells that a question names: no model is asked, or is there."""
         ids = list(dict.fromkeys(table for tables, _ in sets for table in tables))
         held = self._engine().ask(lambda engine: engine.held_values(question, ids, asked.where))
-        likely = () if asked.doubt else searched.groups[0].tables
-        held = _telling(held, question, searched.analyzer, likely)
+        first = searched.groups[0].tables
+        held = _telling(held, question, searched.analyzer, first, is_likely=not asked.doubt)
         known = self.sources.tables({one: searched.evidence[one] for one in ids})
         tables = [known[one] for one in ids if one in known]
         found, problems = named_rows(question, held, tables, self._attempts(Ways(), missing))
@@ -358,25 +390,29 @@ class Answering(Closing):
     def _attempts(self, ways: Ways, missing: Missing) -> Attempts:
         config = self._loaded.deployment.answers
         until = time.monotonic() + _MOST_STATEMENTS * config.seconds
-        return Attempts(_Told(self.sources, missing), config.rows, ways.corrected, until)
+        runner = _Told(self.sources, missing)
+        return Attempts(runner, config.rows, ways.corrected, until, runner.doubts)
 
 
 def _telling(
     held: Mapping[str, tuple[str, ...]],
     question: str,
     analyzer: "Analyzer",
-    likely: Sequence[str],
+    first: Sequence[str],
+    *,
+    is_likely: bool,
 ) -> dict[str, tuple[str, ...]]:
-    """Return cells with the tables in which they are no accident: any in those that are likely.
+    """Return cells with the tables in which they are no accident: any in the first ones, if likely.
 
-    In others these alone: rare words (codes and names, of few tables; no years), and several words
-    where any table is likely. "Average" is a grade of turf in a table of no other word asked for.
+    In others these alone: rare words (codes and names, of few tables; no years), and several words.
+    "Average" is a grade of turf in a table of no other word asked for. Where no table is likely,
+    several words count in the first ones.
     """
     rare = {cell_term(word) for word in sought_words(question, analyzer) if not word.isdigit()}
     return {
         text: tables
-        if len(tables) <= _FEW_TABLES and (cell_term(text) in rare or (likely and " " in text))
-        else tuple(one for one in tables if one in likely)
+        if len(tables) <= _FEW_TABLES and (cell_term(text) in rare or (is_likely and " " in text))
+        else tuple(one for one in tables if one in first and (is_likely or " " in text))
         for text, tables in held.items()
     }
 
@@ -416,18 +452,13 @@ def _of(question: str, found: Found, sets: Sequence[AnswerSet], analyzer: "Analy
         return CellAnswer(question, Outcome.ANSWERED, answers, problems=tuple(found.problems))
     outcome = Outcome.NOT_WRITTEN
     reason = "Could not build SQL for this question; ask more plainly, or read the tables"
-    if found.judged_out:
-        outcome, reason = Outcome.REFUSED, "the model thinks that none of these tables says that"
+    if found.missing:
+        told = f"the model says that no table has this: {found.missing}"
+        outcome, reason = Outcome.REFUSED, f"{told}. Ask in other words, or look at the tables"
+    elif found.unheard:
+        reason = f"the model gave no answer: {found.unheard}"
     elif found.problems:
         reason = (
             "statements about these tables give nothing; ask more precisely, or read the tables"
         )
     return CellAnswer(question, outcome, reason=reason, problems=tuple(found.problems))
-
-
-def _with_search(answer: CellAnswer, searched: _Searched) -> CellAnswer:
-    """Return an answer with what the search says; each answer's parts tell of it, too."""
-    sure = searched.answerable
-    parts = {} if sure is None else {"answerable": sure}
-    answers = tuple(replace(one, parts={**one.parts, **parts}) for one in answer.answers)
-    return replace(answer, answers=answers, nearest=searched.nearest, answerable=sure)

@@ -31,9 +31,9 @@ class Missing:
         self._loaded, self._sees_all = loaded, sees_all
         self._found: dict[tuple[Part, str], MissingPart] = {}
 
-    def __call__(self, part: Part, error: PneumaError) -> None:
+    def __call__(self, part: Part, error: PneumaError, effect: str | None = None) -> None:
         """Note that a part is away, and why."""
-        self.add(part, self._name_of(part), str(error))
+        self.add(part, self._name_of(part), str(error), effect)
 
     def add(self, part: Part, name: str, cause: str, effect: str | None = None) -> None:
         """Note that the part of this name is away."""

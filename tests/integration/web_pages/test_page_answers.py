@@ -17,8 +17,8 @@ QUESTION = "/answer?q=how much rain fell at each station"
 SQL = "SELECT station, sum(CAST(rain_mm AS DOUBLE)) AS total FROM rain GROUP BY 1 ORDER BY 1"
 
 
-def write(prompt: str) -> str:
-    return "yes" if "Answer only 'yes' or 'no'" in prompt else f"```sql\n{SQL};\n```"
+def write(_prompt: str) -> str:
+    return f"```sql\n{SQL};\n```"
 
 
 @pytest.fixture(scope="module")

@@ -136,7 +136,7 @@ def run(question, sets, sql):
     alike = SiblingTables(
         question, tuple(tables.values()), [edge for some in sets for edge in some.joins]
     )
-    found, cluster = Found(), Cluster(tuple(sets[:1]), (), False, "duckdb")
+    found, cluster = Found(), Cluster(tuple(sets[:1]), "duckdb")
     attempts = Attempts(RowsInDuckDB(), 5)
     found.answers += run_on_all(sql, cluster, alike, attempts, "model m", found)
     found.note_unread(alike)

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 import pytest
 
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.models.language.openai import OpenAIModel
+from pneuma_assets.core.models.language.openai import Endpoint, OpenAIModel
 from pneuma_assets.core.pipeline.describe import (
     SchemaNarrationsFigures,
     answer_key,
@@ -245,7 +245,7 @@ def finish(store: Store, *described: Table) -> None:
 def test_indexing_goes_on_without_the_model_which_is_asked_again(store, how):
     flowers, lake = table("flowers", "petal", "weight_kg"), ["lake"]
     with away(how) as url:
-        gone = OpenAIModel("fake", url, api_key=None, key_variable="K", retries=0)
+        gone = OpenAIModel("fake", Endpoint(url))
         claim(store, [flowers])
         done = describe_tables(store, RUN, gone, VALUES)
     assert (done.narrated > 0) == (done.unanswered > 0) == (how == "empty")
@@ -279,7 +279,7 @@ def test_a_table_that_the_model_refuses_is_not_asked_again_for_its_own_sake(stor
     flowers, lake = table("flowers", "petal"), ["lake"]
     with serving(reply) as endpoint:
         claim(store, [flowers])
-        model = OpenAIModel("fake", endpoint.url, api_key=None, key_variable="K", retries=0)
+        model = OpenAIModel("fake", Endpoint(endpoint.url))
         describe_tables(store, RUN, model, VALUES)
     finish(store, flowers)
     (problem,) = store.problems.all()
@@ -291,7 +291,7 @@ def test_a_table_that_the_model_refuses_is_not_asked_again_for_its_own_sake(stor
 def test_a_table_whose_model_was_away_often_may_fail_as_often_as_any(store, tmp_path):
     flowers, lake = table("flowers", "petal"), ["lake"]
     with away("refused") as url:
-        gone = OpenAIModel("fake", url, api_key=None, key_variable="K", retries=0)
+        gone = OpenAIModel("fake", Endpoint(url))
         claim(store, [flowers])
         for _ in range(4):
             describe_tables(store, RUN, gone, VALUES)
@@ -313,7 +313,7 @@ def test_every_request_and_token_is_counted(store):
         return status, said | {"usage": {"prompt_tokens": 70, "completion_tokens": 5}}
 
     with serving(reply) as endpoint:
-        model = OpenAIModel("m", endpoint.url, api_key=None, key_variable="K", retries=2)
+        model = OpenAIModel("m", Endpoint(endpoint.url))
         claim(store, [table(name, "petal", "sepal") for name in ("roses", "irises", "asters")])
         done = describe_tables(store, RUN, model, VALUES)
         assert (done.narrated, done.requests) == (6, len(endpoint.requests)) == (6, 4)
@@ -484,7 +484,7 @@ def test_what_the_model_thinks_counts_for_the_budget_too(store):
         return status, said | {"usage": {"prompt_tokens": 70, "completion_tokens": 90_000}}
 
     with serving(reply) as endpoint:
-        model = OpenAIModel("m", endpoint.url, api_key=None, key_variable="K", retries=0)
+        model = OpenAIModel("m", Endpoint(endpoint.url))
         lake = many(60)
         claim(store, lake)
         config = VALUES.model_copy(update={"budget": 100_000})

@@ -4,8 +4,8 @@ from itertools import permutations
 
 import pytest
 
-from pneuma_assets.core.answers.prompts import about
-from pneuma_assets.core.answers.prune import sets_to_ask
+from pneuma_assets.core.answers.prompts import offer
+from pneuma_assets.core.answers.prune import Cluster, sets_to_ask
 from pneuma_assets.core.relations.join_graph import MOST_WAYS, JoinEdge, JoinGraph, JoinKind
 from pneuma_assets.core.relations.rank_groups import GroupResult, rank_groups
 from tests.support.answer_tables import answer_set, answer_table
@@ -65,5 +65,5 @@ def test_a_model_is_told_of_all_joins():
     )
     [(_, joins)] = sets_to_ask([GroupResult(("f", "a"), tables.joins, 1.0, {})], 1)
     assert joins == tables.joins
-    text = about("which?", tables, [flight.columns, airport.columns], "duckdb", values=True)
+    text = offer("which?", [Cluster((tables,), "duckdb")], values=True, room=9_000).text
     assert "\n-- flight.origin = airport.code\n-- flight.goal = airport.code" in text

@@ -49,12 +49,15 @@ class Answer(Generic[F]):
         value: The form, filled in; None where there is no answer of that form.
         problem: Why there is none, in one line; empty where there is one.
         refused: Whether there is none since the prompt was refused, or does not fit in memory.
+        said: The whole text without what the model thinks aloud, for who takes another form, too;
+            empty where it was cut off.
     """
 
     index: int
     value: F | None
     problem: str = ""
     refused: bool = False
+    said: str = ""
 
 
 def ask(
@@ -82,14 +85,16 @@ def ask(
 def _read(said: Generation, form: type[F]) -> Answer[F]:
     if said.problem is not None:
         return Answer(said.index, None, said.problem, refused=True)
-    found = object_in(said.text)
+    found, text = object_in(said.text), _THOUGHT.sub("", said.text).strip() if said.whole else ""
     if found is None:
         cut = "" if said.whole else ", and was cut off at the most tokens that it may have"
-        return Answer(said.index, None, f"the model's answer holds no whole JSON object{cut}")
+        problem = f"the model's answer holds no whole JSON object{cut}"
+        return Answer(said.index, None, problem, said=text)
     try:
-        return Answer(said.index, form.model_validate_json(json.dumps(found)))
+        return Answer(said.index, form.model_validate_json(json.dumps(found)), said=text)
     except (ValidationError, RecursionError) as error:
-        return Answer(said.index, None, f"the model's answer is of another form: {told_of(error)}")
+        problem = f"the model's answer is of another form: {told_of(error)}"
+        return Answer(said.index, None, problem, said=text)
 
 
 def told_of(error: ValidationError | RecursionError) -> str:

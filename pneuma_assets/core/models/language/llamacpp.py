@@ -35,6 +35,9 @@ class LlamaCppModel:
         locate: Finds the `.gguf` file at first use.
         device: 'auto' and GPUs use what the installed wheel was built for; 'cpu' only the CPU.
         window: Most tokens of a prompt and its answer; memory for it is taken at first use.
+
+    Attributes:
+        context: That window.
     """
 
     def __init__(
@@ -43,22 +46,17 @@ class LlamaCppModel:
         locate: Callable[[], Path],
         *,
         device: str = "auto",
-        window: int = 4096,
+        window: int = 8192,
     ) -> None:
         self._name = name
         self._locate = locate
         self._device = device
-        self._window = window
+        self.context = window
 
     @property
     def name(self) -> str:
         """Identifies model and weights; part of the narration cache's key."""
         return self._name
-
-    @property
-    def context(self) -> int:
-        """Tokens that a prompt and its answer may have together."""
-        return self._window
 
     def generate(
         self,
@@ -87,7 +85,7 @@ class LlamaCppModel:
         params = xllamacpp.CommonParams()
         params.model.path = str(path)
         params.n_parallel = _STREAMS
-        params.n_ctx = _STREAMS * self._window
+        params.n_ctx = _STREAMS * self.context
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = usable_cores()
         if self._device == "cpu":
             params.n_gpu_layers = 0

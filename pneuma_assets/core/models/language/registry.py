@@ -13,7 +13,7 @@ from pneuma_assets.core.models.language.openai import Endpoint, OpenAIModel
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
 from pneuma_assets.core.models.usage import Prices
 
-WINDOW = 4096
+WINDOW = 8192
 """Tokens of a prompt and its answer in llama.cpp, which takes memory for them at first use."""
 
 MAX_BATCH = 128

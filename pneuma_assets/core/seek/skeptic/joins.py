@@ -1,6 +1,6 @@
 """What joins of a statement do to the number of rows, and to what is aggregated over them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -8,26 +8,30 @@ from sqlglot import exp
 
 from pneuma_assets.core.answers.statements import Checked
 from pneuma_assets.core.seek.results import Finding, Severity
-from pneuma_assets.core.seek.tables import DIALECT, Tables
+from pneuma_assets.core.sources.base import StatementRows
 
-_AGGREGATES = (exp.Sum, exp.Avg, exp.Median)
+AGGREGATES = (exp.Sum, exp.Avg, exp.Median)
+REPEATED = "repeated in aggregate"
+"""The rule that a join repeats rows that are added up."""
 _FROM = "from_"
 
+Ask = Callable[[str, int], StatementRows]
+"""Checks and runs a statement over the tables of another, in its dialect, of so many rows."""
 
-def findings_of_joins(statement: Checked, subject: str, tables: Tables) -> Iterator[Finding]:
+
+def findings_of_joins(statement: Checked, subject: str, ask: Ask) -> Iterator[Finding]:
     """Yield of each SELECT of a statement how many rows there are before and after each join.
 
     Of those that stand beside others, or in WITH; what a query of an outer row reads is not looked
     at.
     """
-    names = [table.name for table in statement.tables]
     with_ = statement.tree.args.get("with_")
     for select in statement.tree.find_all(exp.Select):
         joins = select.args.get("joins") or []
         if joins and _stands_alone(select) and all(map(_is_named, _relations(select))):
-            counted = _counted(select, with_, names, tables)
+            counted = _counted(select, with_, statement.dialect, ask)
             yield from _of_rows(select, counted, subject)
-            yield from _of_aggregates(select, counted, subject)
+            yield from _of_aggregates(select, counted, subject, statement.dialect)
 
 
 def _relations(select: exp.Select) -> list[exp.Expr]:
@@ -69,9 +73,7 @@ class _Counts:
     kept: Mapping[str, int]
 
 
-def _counted(
-    select: exp.Select, with_: exp.With | None, names: Sequence[str], tables: Tables
-) -> _Counts:
+def _counted(select: exp.Select, with_: exp.With | None, dialect: str, ask: Ask) -> _Counts:
     relations, joins = _relations(select), select.args["joins"]
     called = [one.alias_or_name for one in relations]
     queries = [exp.select(_count()).from_(one.copy()) for one in relations]
@@ -87,7 +89,7 @@ def _counted(
     whole = exp.select(*cells)
     if with_ is not None and select.find_ancestor(exp.CTE) is None:
         whole.set("with_", with_.copy())
-    row = iter(map(int, tables.ask(whole.sql(DIALECT), names, 1).rows[0]))
+    row = iter(map(int, ask(whole.sql(dialect), 1).rows[0]))
     of = dict(zip(called, islice(row, len(called)), strict=True))
     after = list(islice(row, len(joins)))
     return _Counts(of, after, next(row), dict(zip(called, row, strict=False)) or of)
@@ -134,21 +136,23 @@ def _of_rows(select: exp.Select, counted: _Counts, subject: str) -> Iterator[Fin
         before = after
 
 
-def _of_aggregates(select: exp.Select, counted: _Counts, subject: str) -> Iterator[Finding]:
+def _of_aggregates(
+    select: exp.Select, counted: _Counts, subject: str, dialect: str
+) -> Iterator[Finding]:
     """Yield which sums and means are of rows that the joins repeat.
 
     More rows behind the filter than rows of a relation are a proof that some of these are repeated.
     """
     repeated = {name for name, rows in counted.kept.items() if counted.filtered > rows}
-    for node in (one for part in select.expressions for one in part.find_all(*_AGGREGATES)):
+    for node in (one for part in select.expressions for one in part.find_all(*AGGREGATES)):
         if node.find_ancestor(exp.Select) is not select or isinstance(node.this, exp.Distinct):
             continue
         names = {one.table for one in node.find_all(exp.Column)}
         if names and names <= repeated:
-            said = node.sql(DIALECT)[:100].replace('"', "")
+            said = node.sql(dialect)[:100].replace('"', "")
             figures = {"rows": float(counted.filtered)}
             figures |= {f"rows of {name}": float(counted.kept[name]) for name in sorted(names)}
             of = ", ".join(f"{counted.kept[name]:,} of {name}" for name in sorted(names))
             text = f"{said} is over {counted.filtered:,} rows, but {of}: the join repeats them, so "
             text += "that they count more than once; aggregate before joining"
-            yield Finding("repeated in aggregate", Severity.WARNING, subject, text, figures)
+            yield Finding(REPEATED, Severity.WARNING, subject, text, figures)

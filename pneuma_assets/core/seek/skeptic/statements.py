@@ -51,7 +51,9 @@ def findings_of(statement: Checked, subject: str, tables: Tables) -> Iterator[Fi
         if len(looked[one.table]) < _MOST:
             looked[one.table].append(one)
     yield from as_far_as_counted(_counted(looked, subject, tables), subject)
-    yield from as_far_as_counted(findings_of_joins(statement, subject, tables), subject)
+    names = [table.name for table in statement.tables]
+    of_joins = findings_of_joins(statement, subject, lambda sql, most: tables.ask(sql, names, most))
+    yield from as_far_as_counted(of_joins, subject)
 
 
 def _counted(

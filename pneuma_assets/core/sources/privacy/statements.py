@@ -49,6 +49,8 @@ def _reads_only(tree: exp.Query, tables: dict[tuple[str, str], frozenset[str]]) 
     named = {one.alias for one in tree.find_all(exp.CTE)}
     called: dict[str, frozenset[str]] = {}
     for node in tree.find_all(exp.Table):
+        if isinstance(node.this, exp.ExplodingGenerateSeries):
+            continue
         columns = tables.get((node.db, node.name))
         if columns is None or node.catalog:
             if node.db or node.name not in named:
