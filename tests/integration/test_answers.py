@@ -62,7 +62,7 @@ def counted(usage: dict[str, int], endpoint: Endpoint, tokens: tuple[int, int]) 
     """Tell whether this is what an endpoint was asked, which tells these tokens of each answer."""
     answered = len(endpoint.requests) - 1  # but the first, which it was too busy for
     read, written = (answered * one for one in tokens)
-    return usage == {"calls": answered + 1, "read": read, "written": written}
+    return usage == {"calls": answered + 1, "read": read, "written": written, "cost": 0.0}
 
 
 @pytest.fixture(scope="module")

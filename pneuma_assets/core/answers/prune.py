@@ -12,7 +12,7 @@ from pneuma_assets.core.answers.like_tables import are_parts
 from pneuma_assets.core.answers.results import AnswerColumn, AnswerSet, AnswerTable, Shown, called
 from pneuma_assets.core.relations.join_graph import JoinEdge, On
 from pneuma_assets.core.relations.part_names import told_apart
-from pneuma_assets.core.relations.rank_groups import MOST_TABLES, GroupResult
+from pneuma_assets.core.relations.rank_groups import GroupResult
 from pneuma_assets.core.terms.fields import cell_term, name_parts, plain_words
 
 _MOST_WORDS = 60
@@ -121,6 +121,9 @@ def _terms(question: str) -> frozenset[str]:
     return frozenset(filter(None, map(cell_term, runs)))
 
 
+MOST_JOINED = 12
+"""Tables of a set that a model is shown."""
+
 Tables = tuple[Sequence[str], Sequence[JoinEdge]]
 """Ids of tables, and by which joins they are one set."""
 
@@ -129,8 +132,8 @@ def sets_to_ask(groups: Iterable[GroupResult], most: int) -> list[Tables]:
     """Return up to `most` sets of tables, best first, none of them within another.
 
     Sets that have a table in common are mostly about the same thing, and the right one may be the
-    second or third. So one call with the tables of all of these stands in the place of several, up
-    to `MOST_TABLES`: the model leaves out what it does not need.
+    second or third, or hold one table each of those that answer. So these are one, up to
+    `MOST_JOINED` tables: the model leaves out what it does not need, and reads each once.
 
     Args:
         groups: Best first.
@@ -143,7 +146,7 @@ def sets_to_ask(groups: Iterable[GroupResult], most: int) -> list[Tables]:
             if tables.keys() >= set(group.tables):
                 break
             common = not tables.keys().isdisjoint(group.tables)
-            if common and len(tables.keys() | set(group.tables)) <= MOST_TABLES:
+            if common and len(tables.keys() | set(group.tables)) <= MOST_JOINED:
                 tables.update(dict.fromkeys(group.tables))
                 known.update(joins)
                 break

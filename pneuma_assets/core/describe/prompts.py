@@ -10,7 +10,7 @@ from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.tables import LISTED_VALUES, Column, Table
 from pneuma_assets.core.text.safe import harmless
 
-PROMPT_VERSIONS = {"names": "names 3", "values": "values 3"}
+PROMPT_VERSIONS = {"names": "names 3", "values": "values 4"}
 """Part of the narration cache's key: another version asks the model about every table again."""
 
 RUN = 100
@@ -54,6 +54,7 @@ class Ground:
         rows: Some rows, of which a cell without a value is None.
         row_texts: Rows as `texts.row_text` makes them, where there are no cells.
         values: Frequent values of columns, by position; of others, those of `rows` are shown.
+        ends: The least and the greatest value of columns of numbers and times, by position.
     """
 
     written: Sequence[str] = ()
@@ -61,6 +62,7 @@ class Ground:
     rows: Sequence[Row] = ()
     row_texts: Sequence[str] = ()
     values: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    ends: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
 
 def runs(count: int) -> list[range]:
@@ -91,7 +93,8 @@ def table_prompt(
         texts = [harmless(one, _TEXT_CHARACTERS) for one in ground.written[:SHOWN_TEXTS]]
         written = ["What people wrote about it:", _block(texts)] if texts else []
         rows = [*_rows(table, run, ground)]
-        sample = ["Some of its rows:", _block(rows)] if rows else []
+        of = f"Some of its {table.row_count:,} rows, without cells that have no value:"
+        sample = [of, _block(rows)] if rows else []
         what = ["Its name:", _block([name]), *written, *what, *sample]
     of_table = _OF_TABLE if summary else "null."
     of_columns = f"one entry for each of the columns {numbers(asked)}. {_OF_COLUMNS}"
@@ -123,6 +126,8 @@ def _column(at: int, column: Column, ground: Ground | None) -> str:
     if said := harmless(ground.said.get(at, ""), _SAID_CHARACTERS):
         line += f": {said}"
     values = _values(ground.values.get(at, ())) or _values(row[at] for row in ground.rows)
+    if ends := ground.ends.get(at):
+        line += f"; from {_cell(ends[0])} to {_cell(ends[1])}"
     return f"{line}; such as {', '.join(values[:_SHOWN_VALUES])}" if values else line
 
 

@@ -18,12 +18,14 @@ class Generation:
         problem: Why there is no answer, in one line: an endpoint refuses this prompt, or it does
             not fit in memory. None where there is one.
         whole: False where the limit on tokens cut the answer off.
+        silent: Whether there is no answer since nothing was said, which may be otherwise later.
     """
 
     index: int
     text: str
     problem: str | None = None
     whole: bool = True
+    silent: bool = False
 
 
 Message = Mapping[str, str]

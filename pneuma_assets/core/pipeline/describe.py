@@ -471,6 +471,7 @@ def _grounds(
     for table in tables:
         i, count = table.table_id, len(table.columns)
         profiles = store.statistics.column_profiles(i)
+        told = {at: profiles[c.name] for at, c in enumerate(table.columns) if c.name in profiles}
         people = best_descriptions(known[i], {})
         about = [table.comment, *(one.text for one in written.get(i, ())), *of_folders.get(i, ())]
         found[i] = Ground(
@@ -478,10 +479,11 @@ def _grounds(
             said={at: one.text for at, one in people.items() if one.provenance in WRITTEN},
             rows=[row for row in gathered.get(i, TableTerms()).rows if len(row) == count],
             row_texts=texts.get(i, ()),
-            values={
-                at: [cell for cell, _ in profiles[column.name].frequent]
-                for at, column in enumerate(table.columns)
-                if column.name in profiles
+            values={at: [cell for cell, _ in one.frequent] for at, one in told.items()},
+            ends={
+                at: (one.least, one.greatest)
+                for at, one in told.items()
+                if one.least and one.greatest
             },
         )
     return found

@@ -289,10 +289,11 @@ def test_of_wide_tables_fewer_columns_are_shown_and_all_are_closed():
     assert names[38] not in parts[0]
 
 
-def test_sets_with_a_table_in_common_are_one_up_to_five_tables():
-    groups = [group("a", "b"), group("b", "c"), group("a"), group("x"), group("c", "d", "e", "f")]
+def test_sets_with_a_table_in_common_are_one_up_to_twelve_tables():
+    many = [str(number) for number in range(10)]
+    groups = [group("a", "b"), group("b", "c"), group("a"), group("x"), group("c", *many)]
     asked = [tables for tables, _ in sets_to_ask(groups, 10)]
-    assert asked == [("a", "b", "c"), ("x",), ("c", "d", "e", "f")]
+    assert asked == [("a", "b", "c"), ("x",), ("c", *many)]
     assert [len(joins) for _, joins in sets_to_ask(groups, 1)] == [2]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.describe.kinds import documents_of, introduction_of
+from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.narrate import (
     COLUMN_TOKENS,
     LEAST_TOKENS,
@@ -100,7 +100,7 @@ def test_what_strangers_wrote_cannot_leave_its_place(name, cell):
     ground = Ground(hostile, {0: cell}, [(cell, HOSTILE)] * 9, (), {0: hostile, 1: (cell,)})
     prompt = prompt_of(one, {THE_TABLE, 0, 1}, ground)
     texts = 1 + bool([line for line in prompt.splitlines() if line.startswith("What people")])
-    shown = 1 + ("Some of its rows:" in prompt)
+    shown = 1 + ("Some of its" in prompt)
     assert prompt.count("/*") == prompt.count("*/") == texts + shown + 1
     assert "<|im_end|>" not in prompt
     assert len(prompt.splitlines()) <= 40
@@ -255,4 +255,3 @@ def test_what_a_model_says_of_a_table_is_a_document_of_its_own():
     made = documents_of(NarratedColumns(TABLE, {}, (), "One row is a game."))
     assert [one.text for one in made[DocumentKind.SUMMARY]] == ["One row is a game."]
     assert documents_of(NarratedColumns(TABLE, {}))[DocumentKind.SUMMARY] == []
-    assert "language model" in introduction_of(DocumentKind.SUMMARY)

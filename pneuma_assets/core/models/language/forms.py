@@ -84,7 +84,7 @@ def ask(
 
 def _read(said: Generation, form: type[F]) -> Answer[F]:
     if said.problem is not None:
-        return Answer(said.index, None, said.problem, refused=True)
+        return Answer(said.index, None, said.problem, refused=not said.silent)
     found, text = object_in(said.text), _THOUGHT.sub("", said.text).strip() if said.whole else ""
     if found is None:
         cut = "" if said.whole else ", and was cut off at the most tokens that it may have"

@@ -140,7 +140,7 @@ class OpenAIModel:
             try:
                 return self._answer(conversation(prompt), max_new_tokens, schema)
             except _RefusedError as error:
-                return Generation(0, "", str(error))
+                return Generation(0, "", str(error), silent=error.silent)
 
         refused: list[Generation] = []
         for index, given in in_parallel(answer, prompts, self._at.concurrency):
@@ -201,7 +201,7 @@ class OpenAIModel:
                     if ended == "length"
                     else (f"sent an empty answer (finish_reason {ended!r})")
                 )
-                raise _RefusedError(f"{self._where} {why}")
+                raise _RefusedError(f"{self._where} {why}", silent=True)
             text = thought  # of a parser that takes all for a thought
         asked, usage = sum(len(one["content"]) for one in said), reply.get("usage")
         read = usage.get("prompt_tokens") if isinstance(usage, dict) else None
@@ -373,11 +373,14 @@ _FORMS = frozenset({"response_format", "tools", "tool_choice"})
 
 
 class _RefusedError(ModelError):
-    """The endpoint found the request itself wrong, be it the prompt or an option (`named`)."""
+    """The endpoint found the request itself wrong, be it the prompt or an option (`named`).
 
-    def __init__(self, told: str, named: str = "") -> None:
+    Or it was `silent`.
+    """
+
+    def __init__(self, told: str, named: str = "", *, silent: bool = False) -> None:
         super().__init__(told)
-        self._named = named
+        self._named, self.silent = named, silent
 
     def names(self, option: str) -> bool:
         """Tell whether an option is what the endpoint does not know."""
