@@ -110,7 +110,7 @@ def test_a_server_on_a_full_disk_answers_and_does_not_say_that_it_is_ready(index
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", ["1400k", "2000k"])
+@pytest.mark.parametrize("size", ["1400k", "2400k"])
 def test_a_disk_that_fills_up_in_a_run_is_told_without_the_words_of_libraries(root, tmp_path, size):
     with disk(tmp_path / "small", size) as place:
         done = subprocess.run(

@@ -250,3 +250,67 @@ def test_headers_and_prices_are_those_of_the_configuration(serve):
     with pytest.raises(ModelError, match="one `Name: value` a line") as caught:
         list(wrong.generate(["a"], 5))
     assert "k-123" not in str(caught.value)
+
+
+def test_a_body_that_is_cut_or_stalls_is_one_of_an_endpoint_that_is_away():
+    def cut(handler, _):
+        handler.send_response(200)
+        handler.send_header("Content-Length", "1000")
+        handler.end_headers()
+        handler.wfile.write(b'{"choices"')
+
+    with answering(cut) as url:
+        model = OpenAIModel("m", Endpoint(f"{url}/v1", seconds=LONGEST))
+        with pytest.raises(ModelError, match="does not answer"):
+            asked(model, "a")
+
+
+def test_options_that_are_refused_by_both_names_are_left_out(serve):
+    def reply(body):
+        sent = {"max_tokens", "max_completion_tokens"} & body.keys()
+        return refusal(f"Unsupported parameter: '{sent.pop()}'") if sent else answer(GOOD)
+
+    endpoint = serve(reply)
+    assert asked(model_at(endpoint), "a")[0].value is not None
+    assert len(endpoint.requests) == 3
+
+
+def test_one_slow_prompt_is_a_problem_of_its_own_while_others_are_answered(serve):
+    slow, plain = like("slow", GOOD, given_up := threading.Event()), like("plain", GOOD)
+    endpoint = serve(lambda body: (slow if prompt_of(body) == "slow" else plain)(body))
+    model = model_at(endpoint, seconds=2.0)
+    assert asked(model, "a")[0].value is not None
+    said = {one.index: one for one in asked(model, "slow", "b")}
+    given_up.set()
+    assert "but not this prompt within the model's timeout" in said[0].problem
+    assert not said[0].refused
+    assert said[1].value is not None
+    assert asked(model, "c")[0].value is not None, "it is not left alone"
+
+
+def test_a_prompt_that_is_too_long_says_nothing_of_forms(serve):
+    endpoint = serve(like("overflow", GOOD))
+    model = model_at(endpoint)
+    asked(model, "a" * 40_000, "b")
+    asked(model, "c")
+    assert all("response_format" in body for body in endpoint.requests)
+    assert len(endpoint.requests) == 3
+
+
+def test_a_token_in_a_header_is_shown_to_nobody(serve):
+    told = {"error": {"message": "wrong token tok-0123456789 here"}}
+    endpoint = serve(lambda _: (400, told))
+    headers = {"Authorization": "Bearer tok-0123456789"}
+    (said,) = asked(model_at(endpoint, headers=lambda: headers), "a")
+    assert "wrong token *** here" in said.problem
+
+
+@pytest.mark.parametrize("count", [-1, True, "5", None])
+def test_tokens_that_an_endpoint_miscounts_are_estimated(serve, count):
+    def reply(_):
+        status, said = answer(GOOD)
+        return status, said | {"usage": {"prompt_tokens": count, "completion_tokens": count}}
+
+    with counting() as used:
+        asked(model_at(serve(reply)), "a" * 300)
+    assert (used.read, used.written > 0) == (100, True)

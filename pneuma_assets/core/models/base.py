@@ -40,6 +40,14 @@ def conversation(prompt: "str | Conversation") -> Conversation:
     return ({"role": "user", "content": prompt},) if isinstance(prompt, str) else prompt
 
 
+def too_long(read: int, room: int) -> str:
+    """Return why a prompt of so many tokens has no answer: what is cut is read, but not whole."""
+    return (
+        f"the prompt has {read:,} tokens, and the model's window has room for {max(0, room):,} "
+        "beside its answer"
+    )
+
+
 class LanguageModel(Protocol):
     """A language model that answers prompts greedily.
 

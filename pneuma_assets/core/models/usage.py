@@ -66,4 +66,6 @@ def note(calls: int = 0, read: int = 0, written: int = 0, prices: Prices | None 
 
 def tokens(counted: object, text: str) -> int:
     """Return the tokens that a back end counted, or about how many a text has."""
-    return counted if isinstance(counted, int) else len(text) // CHARACTERS_PER_TOKEN
+    if isinstance(counted, int) and not isinstance(counted, bool) and counted >= 0:
+        return counted
+    return len(text) // CHARACTERS_PER_TOKEN

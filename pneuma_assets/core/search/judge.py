@@ -16,7 +16,7 @@ from itertools import accumulate
 from pydantic import BaseModel, Field
 
 from pneuma_assets.core.models.base import LanguageModel, conversation
-from pneuma_assets.core.models.language.forms import ask, turn
+from pneuma_assets.core.models.language.forms import ask, room, turn
 from pneuma_assets.core.search.passages import holding
 from pneuma_assets.core.search.results import TableResult, descending
 from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
@@ -102,10 +102,12 @@ def graded(
         ModelError: The model is missing or fails.
     """
     at, prompts = [], []
+    with turn(model):
+        most = room(model, _TOKENS, MOST_CHARACTERS)
     for place, (question, some) in enumerate(zip(questions, answers, strict=True)):
         if ids := [one.table_id for one in some]:
             at.append(place)
-            prompts.append(judge_prompt(question, some, evidence(ids), profiles(ids)))
+            prompts.append(judge_prompt(question, some, evidence(ids), profiles(ids), most))
     with turn(model):
         answered = ask(model, [*map(conversation, prompts)], Verdicts, _TOKENS)
         said = {at[one.index]: one for one in answered}
@@ -151,15 +153,17 @@ def judge_prompt(
     results: Sequence[TableResult],
     evidence: Mapping[str, TableTerms],
     profiles: Mapping[str, Table],
+    most: int = MOST_CHARACTERS,
 ) -> str:
     """Return what the model is asked about the tables of one question, which are numbered from 1.
 
-    Strings of JSON on lines of their own: what a stranger wrote can end neither.
+    Strings of JSON on lines of their own, at most so many characters together: what a stranger
+    wrote can end neither.
     """
     asked = _quoted(question, _QUESTION)
-    room = (MOST_CHARACTERS - len(_PROMPT) - len(asked)) // max(1, len(results))
+    each = (most - len(_PROMPT) - len(asked)) // max(1, len(results))
     lines = [
-        _line(number, one, evidence.get(one.table_id), profiles.get(one.table_id), room)
+        _line(number, one, evidence.get(one.table_id), profiles.get(one.table_id), each)
         for number, one in enumerate(results, start=1)
     ]
     return _PROMPT.format(question=asked, tables="\n".join(lines))

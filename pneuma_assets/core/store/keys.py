@@ -80,8 +80,8 @@ class AccessKeys(StorePart):
             self._mark.touch()
         except OSError as error:
             raise StateError(
-                f"That there are keys cannot be kept in {self._mark} ({error.strerror}); free disk "
-                "space, or let this user write there, and run again."
+                f"That there are keys cannot be kept: let this user write {self._mark} "
+                f"and its folder ({error.strerror}), or choose another home by --home"
             ) from error
 
     def are_unknown(self) -> bool:

@@ -30,6 +30,7 @@ GOOD = '{"parts": [{"n": 1, "said": null}]}'
         f"Sure! Here it is:\n```json\n{GOOD}\n```\nAnything else?",
         f'I take {{n}} for a number, such as {{"n": 1}}.\n\n{GOOD}',
         f'<think>{{"parts": [], "of": "a thought that is longer than it"}}</think>{GOOD}',
+        '{"parts": [{"n": 1, "said": null}], "quoted": "a </think> of a stranger"}',
         f'{{"parts": [], "its beginning is": "in the template"}}</think>\n{GOOD}',
     ],
 )

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel, ValidationError
 
 from pneuma_assets.core.models.base import Conversation, Generation, LanguageModel
+from pneuma_assets.core.models.usage import CHARACTERS_PER_TOKEN
 
 F = TypeVar("F", bound=BaseModel)
 
@@ -73,13 +74,31 @@ def ask(
         prompts: Each describes the form in words, with the values that it lists.
         form: Fields of lists, texts, numbers and other forms: no maps, and no defaults, which
             OpenAI's strict mode refuses.
-        max_new_tokens: Of an answer, what a model thinks before it included: be generous.
+        max_new_tokens: Of an answer, what a model thinks before it included: be generous. A small
+            window has fewer (`answer_tokens`).
 
     Raises:
         ModelError: The model is missing or fails, or the endpoint refuses any prompt.
     """
-    for said in model.generate(prompts, max_new_tokens, schema=schema_of(form)):
+    most = answer_tokens(model, max_new_tokens)
+    for said in model.generate(prompts, most, schema=schema_of(form)):
         yield _read(said, form)
+
+
+def answer_tokens(model: LanguageModel, most: int) -> int:
+    """Return how many tokens an answer may have: a third of the model's window, where it has one.
+
+    One of this process is loaded for it.
+    """
+    return most if model.context is None else min(most, model.context // 3)
+
+
+def room(model: LanguageModel, answer: int, most: int) -> int:
+    """Return how many characters a prompt may have beside an answer of so many tokens."""
+    if model.context is None:
+        return most
+    left = model.context - answer_tokens(model, answer)
+    return min(most, CHARACTERS_PER_TOKEN * left)
 
 
 def _read(said: Generation, form: type[F]) -> Answer[F]:
@@ -105,8 +124,16 @@ def told_of(error: ValidationError | RecursionError) -> str:
 
 
 def object_in(text: str) -> dict[str, Any] | None:
-    """Return the longest JSON object in a model's answer, be it in a fence or behind a sentence."""
-    text = _THOUGHT.sub("", text)
+    """Return the longest JSON object in a model's answer, be it in a fence or behind a sentence.
+
+    One of what it thinks aloud is none, unless the tags of a thought stand within the answer.
+    """
+    found = _longest(_THOUGHT.sub("", text))
+    whole = text.strip()
+    return _longest(whole) if found is None and whole.startswith("{") else found
+
+
+def _longest(text: str) -> dict[str, Any] | None:
     decoder, found, longest, place = json.JSONDecoder(), None, 0, text.find("{")
     for _ in range(_MOST_TRIED):
         if place < 0:

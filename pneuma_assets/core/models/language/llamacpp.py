@@ -1,6 +1,7 @@
 """Language models in GGUF files, run in this process by llama.cpp's own server engine."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from pneuma_assets.core.models.base import (
     Generation,
     Message,
     conversation,
+    too_long,
     with_size,
 )
 from pneuma_assets.core.models.language.parallel import in_parallel
@@ -69,9 +71,8 @@ class LlamaCppModel:
         server = self._server
         options = {"max_tokens": max_new_tokens, **form}
         answers = in_parallel(lambda one: _answer(server, one, options), prompts, _STREAMS)
-        for index, choice in answers:
-            ended = choice["finish_reason"]
-            yield Generation(index, choice["message"]["content"] or "", whole=ended != "length")
+        for index, given in answers:
+            yield replace(given, index=index)
 
     def close(self) -> None:
         """Free the memory that the model holds; the object is not used afterwards."""
@@ -115,19 +116,15 @@ def _sent(server: Any, messages: Sequence[Message], **options: Any) -> dict[str,
     return reply
 
 
-def _answer(server: Any, prompt: str | Conversation, options: dict[str, Any]) -> dict[str, Any]:
-    """Ask for one greedy answer; a prompt that exceeds the window loses its middle."""
-    *before, last = conversation(prompt)
-    prompt = last["content"]
-    while True:
-        messages = [*before, {**last, "content": prompt}]
-        reply = _sent(server, messages, **options)
-        error = reply.get("error")
-        if error is None:
-            choice: dict[str, Any] = reply["choices"][0]
-            return choice
-        if error.get("type") != "exceed_context_size_error" or len(prompt) < 2:
-            raise ModelError(f"llama.cpp cannot answer: {error.get('message', error)}")
-        share = (error["n_ctx"] - options["max_tokens"]) / error["n_prompt_tokens"]
-        kept = int(len(prompt) * min(0.9, 0.9 * share) / 2)
-        prompt = f"{prompt[:kept]} … {prompt[-kept:]}"
+def _answer(server: Any, prompt: str | Conversation, options: dict[str, Any]) -> Generation:
+    """Return one greedy answer, at position 0; none to a prompt that exceeds the window."""
+    reply = _sent(server, conversation(prompt), **options)
+    error = reply.get("error")
+    if error is None:
+        choice = reply["choices"][0]
+        text, ended = choice["message"]["content"] or "", choice["finish_reason"]
+        return Generation(0, text, whole=ended != "length")
+    if error.get("type") != "exceed_context_size_error":
+        raise ModelError(f"llama.cpp cannot answer: {error.get('message', error)}")
+    room = error["n_ctx"] - options["max_tokens"]
+    return Generation(0, "", too_long(error["n_prompt_tokens"], room))

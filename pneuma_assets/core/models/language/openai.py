@@ -5,6 +5,7 @@ for those, would take over a fifth of this module, and leave here what servers d
 that they refuse or ignore, forms, cut prompts, deadlines.
 """
 
+import itertools
 import json
 import logging
 import random
@@ -31,7 +32,8 @@ _REFUSALS = frozenset({400, 413, 422})
 """What endpoints answer to a prompt that is too long or that a content filter dislikes; they say
 the same to an option that they do not know."""
 
-_PASSING = frozenset({408, 409, 425, 429})
+_BUSY = 429
+_PASSING = frozenset({408, 409, 425, _BUSY})
 """What may be otherwise in a while, as all from 500 on."""
 
 _NEW_NAMES = {"max_tokens": "max_completion_tokens"}
@@ -52,6 +54,8 @@ _WHOLE, _LEAST_WINDOW = 5.5, 1024
 tokens that are left of one at least: servers that count fewer leave out what they have cached."""
 
 _MOST_WORDS = 300
+_LEAST_SECRET = 8
+"""Characters of a header that are masked where an endpoint repeats them: not of `Bearer` alone."""
 
 _UNKNOWN = re.compile(
     r"un(?:supported|known|recogni[sz]ed|expected)|not (?:supported|permitted|allowed)"
@@ -113,6 +117,7 @@ class OpenAIModel:
         self._refused: set[str] = set()
         self._forms: Sequence[_Form] = (_by_schema, _by_tool, _in_words)
         self._resting = Resting()
+        self._answered_at = float("-inf")
 
     @property
     def name(self) -> str:
@@ -148,7 +153,7 @@ class OpenAIModel:
                 refused.append(replace(given, index=index))
             else:
                 yield replace(given, index=index)
-        if 1 < len(refused) == len(prompts):
+        if 1 < len(refused) == len(prompts) and not all(one.silent for one in refused):
             self._answer(conversation(_HARMLESS), max_new_tokens, None)
         yield from refused
 
@@ -162,17 +167,24 @@ class OpenAIModel:
         self, said: Conversation, max_new_tokens: int, schema: Mapping[str, Any] | None
     ) -> Generation:
         """Return the answer, at position 0, in the first form that the endpoint takes."""
+        _ = self._client  # what is loaded for it takes none of its time
+        until = time.monotonic() + self._at.seconds
+        given = {"temperature": 0.0, **(self._at.options or {}), "max_tokens": max_new_tokens}
         if schema is None:
-            return self._read(said, self._sent(said, {"max_tokens": max_new_tokens}), bound=False)
+            return self._read(said, self._sent(said, given, until), bound=False)
         for skipped, form in enumerate(forms := self._forms):
+            bound = form(schema)
             try:
-                reply = self._sent(said, {"max_tokens": max_new_tokens, **form(schema)})
+                reply = self._sent(said, given | bound, until)
             except _RefusedError as error:
-                refused = error
+                if not bound or error.is_too_long:
+                    raise
+                named = any(map(error.names, bound))
+                if named:  # of others, this prompt alone may be to blame
+                    self._forms = forms[skipped + 1 :]
                 continue
-            self._forms = forms[skipped:]
             return self._read(said, reply, bound=True)
-        raise refused
+        raise AssertionError("words bind to nothing, so that they return or raise")
 
     def _read(self, said: Conversation, reply: Mapping[str, Any], *, bound: bool) -> Generation:
         """Return what an endpoint said; nothing said is neither an answer nor a "no".
@@ -184,7 +196,9 @@ class OpenAIModel:
             choice = reply["choices"][0]
             message, ended = choice["message"], choice.get("finish_reason")
             calls = message.get("tool_calls") or ()
-            text = next((one["function"]["arguments"] for one in calls), message.get("content"))
+            text = next((one["function"]["arguments"] for one in calls), None)
+            text = text or message.get("content")
+            text = json.dumps(text) if isinstance(text, dict) else text
         except (LookupError, TypeError, AttributeError):
             raise ModelError(
                 f"{self._where} sent an answer without a choice; see its log"
@@ -212,43 +226,55 @@ class OpenAIModel:
             )
         return Generation(0, text, whole=ended != "length")
 
-    def _sent(self, said: Conversation, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _sent(
+        self, said: Conversation, given: Mapping[str, Any], until: float
+    ) -> Mapping[str, Any]:
         """Ask for one completion; an option that the endpoint refuses is left out from then on."""
-        settings = {"temperature": 0.0, **(self._at.options or {}), **given}
+        settings = dict(given)
+        for name in (*_NEW_NAMES, *settings):  # the new name of one may be refused, too
+            if name in self._refused and name in settings:
+                value = settings.pop(name)
+                if name in _NEW_NAMES:
+                    settings[_NEW_NAMES[name]] = value
         for name in self._refused & settings.keys():
-            value = settings.pop(name)
-            if name in _NEW_NAMES:
-                settings[_NEW_NAMES[name]] = value
+            del settings[name]
         try:
-            return self._resting.use(lambda: self._tried(said, settings), _AwayError)
+            return self._resting.use(lambda: self._tried(said, settings, until), _AwayError)
         except _RefusedError as error:
             named = {one for one in settings if one not in _FORMS and error.names(one)}
             if not named:
                 raise
             _log.warning("%s refuses %s, left out from now on", self._where, ", ".join(named))
             self._refused |= named
-        return self._sent(said, given)
+        return self._sent(said, given, until)
 
-    def _tried(self, said: Conversation, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Ask until there is an answer, or no time, or no try is left."""
-        _ = self._client  # what is loaded for it takes none of its time
-        until = time.monotonic() + self._at.seconds
-        for number in range(_TRIES):
+    def _tried(
+        self, said: Conversation, settings: Mapping[str, Any], until: float
+    ) -> Mapping[str, Any]:
+        """Ask until there is an answer, or no time, or no try is left; one that is busy has more.
+
+        Raises:
+            ModelError: `_AwayError` of an endpoint that is away, `_RefusedError` where it answers
+                others and not this prompt in time.
+        """
+        for number in itertools.count(1):
             try:
                 return self._once(said, settings, until)
             except _AwayError as error:
-                pause = min(_LONGEST_PAUSE, 0.5 * 2**number) * random.uniform(0.75, 1)  # noqa: S311
+                pause = min(_LONGEST_PAUSE, 0.25 * 2**number) * random.uniform(0.75, 1)  # noqa: S311
                 pause = error.after if error.after is not None else pause
-                if number + 1 == _TRIES or time.monotonic() + pause >= until:
+                is_last = number >= _TRIES and not error.is_busy
+                if is_last or time.monotonic() + pause >= until:
                     raise
             time.sleep(pause)
-        raise AssertionError("the last try returns or raises")
+        raise AssertionError("it counts until it returns or raises")
 
     def _once(
         self, said: Conversation, settings: Mapping[str, Any], until: float
     ) -> Mapping[str, Any]:
         """Send one request and turn the client's errors into this project's."""
         create = self._client.chat.completions.with_streaming_response.create
+        import httpx2
         import openai
 
         note(calls=1)
@@ -274,10 +300,16 @@ class OpenAIModel:
                 raise _RefusedError(told, named) from None
             passing = error.status_code in _PASSING or error.status_code >= 500
             raise self._away(error, passing=passing) from None
-        except (openai.OpenAIError, ValueError, RecursionError, TimeoutError) as error:
+        except (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError) as error:
+            if self._answered_at < until - self._at.seconds:  # nobody since this one was begun
+                raise self._away(error) from None
+            told = f"{self._where} answers others, but not this prompt within the model's timeout"
+            raise _RefusedError(told, silent=True) from None
+        except (openai.OpenAIError, httpx2.HTTPError, ValueError, RecursionError) as error:
             raise self._away(error) from None
         if not isinstance(reply, dict):
             raise ModelError(f"{self._where} sent an answer without a choice; see its log")
+        self._answered_at = time.monotonic()
         self._note(said, reply)
         return reply
 
@@ -316,13 +348,15 @@ class OpenAIModel:
             f"{self._where} does not answer ({self._told(error) or type(error).__name__}); check "
             "that it runs and that endpoint_url is right"
         )
-        return _AwayError(told, _pause_of(error)) if passing else ModelError(told)
+        is_busy = getattr(error, "status_code", None) == _BUSY
+        return _AwayError(told, _pause_of(error), is_busy=is_busy) if passing else ModelError(told)
 
     def _told(self, error: object) -> str:
         """Return what an endpoint says, on one line, without what nobody may see."""
         text = str(error)
-        for secret in (self._at.api_key, *self._headers.values()):
-            text = text.replace(secret, "***") if secret else text
+        for secret in (self._at.api_key or "", *self._headers.values()):
+            for word in {secret, *secret.split()}:
+                text = text.replace(word, "***") if len(word) >= _LEAST_SECRET else text
         return one_line(text, _MOST_WORDS)
 
 
@@ -386,13 +420,18 @@ class _RefusedError(ModelError):
         """Tell whether an option is what the endpoint does not know."""
         told = str(self)
         quoted = re.search(rf"(?<!\w){re.escape(option)}(?!\w)", told) is not None
-        unknown = _UNKNOWN.search(told) is not None and not _TOO_LONG.search(told)
+        unknown = _UNKNOWN.search(told) is not None and not self.is_too_long
         return unknown and (quoted or self._named == option)
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the prompt is, so that no other form will do."""
+        return _TOO_LONG.search(str(self)) is not None
 
 
 class _AwayError(ModelError):
     """The endpoint may answer in a while, such as `after` so many seconds, if it says so."""
 
-    def __init__(self, told: str, after: float | None = None) -> None:
+    def __init__(self, told: str, after: float | None = None, *, is_busy: bool = False) -> None:
         super().__init__(told)
-        self.after = after
+        self.after, self.is_busy = after, is_busy

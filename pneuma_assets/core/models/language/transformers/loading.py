@@ -57,12 +57,8 @@ class LoadedModel:
         size = 2 * config.num_hidden_layers * heads * dimension * self.model.dtype.itemsize
         return int(size)
 
-    def tokenise(self, prompts: Sequence[str | Conversation], reserve: int) -> list[list[int]]:
-        """Put each prompt into the model's chat template and return its tokens.
-
-        A prompt that leaves no room for `reserve` more tokens loses its middle: what it is about
-        stands at its beginning, the question at its end.
-        """
+    def tokenise(self, prompts: Sequence[str | Conversation]) -> list[list[int]]:
+        """Put each prompt into the model's chat template and return its tokens."""
         if not prompts:
             return []
         templated = self.tokenizer.chat_template is not None
@@ -71,9 +67,10 @@ class LoadedModel:
             self._as_chat(one) if templated else "\n\n".join(turn["content"] for turn in one)
             for one in said
         ]
-        encoded = self.tokenizer(texts, add_special_tokens=not templated)["input_ids"]
-        limit = max(2, self.window - reserve)
-        return [_without_middle(tokens, limit) for tokens in encoded]
+        tokens: list[list[int]] = self.tokenizer(texts, add_special_tokens=not templated)[
+            "input_ids"
+        ]
+        return tokens
 
     def _as_chat(self, said: Conversation) -> str:
         text: str = self.tokenizer.apply_chat_template(
@@ -167,13 +164,6 @@ def _four_bits(*, on_gpu: bool) -> Any:
     if not on_gpu or find_spec("bitsandbytes") is None:
         raise ModelError("dtype '4bit' needs a GPU and `pip install bitsandbytes`; or use bfloat16")
     return BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_compute_dtype=torch.bfloat16)
-
-
-def _without_middle(tokens: list[int], limit: int) -> list[int]:
-    if len(tokens) <= limit:
-        return tokens
-    head = limit // 2
-    return tokens[:head] + tokens[len(tokens) - (limit - head) :]
 
 
 def _first_line(error: BaseException) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import require
-from pneuma_assets.core.models.base import Conversation, Generation, with_size
+from pneuma_assets.core.models.base import Conversation, Generation, too_long, with_size
 from pneuma_assets.core.models.batching import BatchSizer, release_memory, run_batches
 from pneuma_assets.core.models.usage import note
 from pneuma_assets.core.progress import working
@@ -86,8 +86,9 @@ class TransformersModel:
 
         from pneuma_assets.core.models.language.transformers.loading import left_padded
 
-        tokens = loaded.tokenise(prompts, reserve=max_new_tokens)
-        note(len(tokens), sum(map(len, tokens)))
+        tokens, room = loaded.tokenise(prompts), loaded.window - max_new_tokens
+        fitting = [index for index, ids in enumerate(tokens) if len(ids) <= room]
+        note(len(fitting), sum(len(tokens[index]) for index in fitting))
         sizes = [len(ids) + max_new_tokens for ids in tokens]
 
         def run(batch: list[int]) -> Iterator[tuple[int, list[int]]]:
@@ -111,15 +112,18 @@ class TransformersModel:
             sizes,
             run,
             self.sizer,
+            order=sorted(fitting, key=lambda index: -sizes[index]),
             unfit=lambda index, error: unfit.append(Generation(index, "", str(error))),
         )
         for index, written in batches:
             note(written=len(written))
             text = loaded.tokenizer.decode(written, skip_special_tokens=True)
             yield Generation(index, text, whole=len(written) < max_new_tokens)
-        if unfit and len(unfit) == len(prompts):
+        if unfit and len(unfit) == len(fitting):
             self._check_room()
         yield from unfit
+        for index in {*range(len(tokens))} - {*fitting}:
+            yield Generation(index, "", too_long(len(tokens[index]), room))
 
     def _check_room(self) -> None:
         """Tell a machine on which nothing fits, which is an error, from prompts too long for it."""
