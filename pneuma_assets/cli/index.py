@@ -83,8 +83,11 @@ def _print_report(report: "IndexingReport") -> None:
     }
     print_table([*figures], [[*figures.values()]])
     if report.narrated_columns:
-        asked = counted(report.narrated_columns, "column", "columns")
+        asked, used = counted(report.narrated_columns, "column", "columns"), report.usage
         print_line(f"a language model was asked for {asked}")
+        cost = f", at a cost of {used.cost:,.4f}" if used.cost else ""
+        requests = counted(used.calls, "request", "requests")
+        print_line(f"  {requests}, {used.read:,} tokens read, {used.written:,} written{cost}")
     parts = dict(report.stage_seconds)
     parts["start and end"] = max(0.0, report.seconds - sum(parts.values()))
     stages = ", ".join(f"{name} {took:.1f} s" for name, took in parts.items())

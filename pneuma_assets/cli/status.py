@@ -10,6 +10,7 @@ from pneuma_assets.cli.options import JsonOption
 from pneuma_assets.cli.output import counted, print_json, print_line, print_table, showing_progress
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.config.deployment import Deployment
     from pneuma_assets.core.index.base import IndexInfo
     from pneuma_assets.core.service.status import Status
     from pneuma_assets.workspace import Workspace
@@ -80,7 +81,7 @@ def _print(workspace: "Workspace", found: "Status") -> None:
     if any(found.answers.values()):
         told = ", ".join(f"{number:,} {name}" for name, number in found.answers.items())
         print_line(f"answers: {told} (pneuma-assets confirmed)")
-    for notice in found.notices:
+    for notice in (*_models(loaded.deployment), *found.notices):
         print_line(notice)
     if found.sources:
         print_line()
@@ -93,6 +94,11 @@ def _print(workspace: "Workspace", found: "Status") -> None:
         print_line()
     print_index(found.index)
     print_problems(found.problems, SHOWN_PROBLEMS)
+
+
+def _models(deployment: "Deployment") -> list[str]:
+    models = [f"{one.model} ({name})" for name, one in deployment.language_models.items()]
+    return [f"language models: {', '.join(models)}"] if models else []
 
 
 def _number(value: int | None) -> str:

@@ -82,15 +82,21 @@ class Deployment(Section):
         return self.dagster.key_prefix or named
 
     @property
-    def notices(self) -> list[str]:
-        """What models lack or do without, and caveats of sources."""
-        used = {
+    def language_models(self) -> dict[str, ModelConfig]:
+        """The language model of each section that names one."""
+        named = {
             "narration": self.narration.model,
             "judge": self.judge.model,
             "answers": self.answers.model,
             "seek": self.seek.model,
         }
-        absent = [f"{name}: {one.absence}" for name, one in used.items() if one and one.absence]
+        return {name: one for name, one in named.items() if one is not None}
+
+    @property
+    def notices(self) -> list[str]:
+        """What models lack or do without, and caveats of sources."""
+        used = self.language_models
+        absent = [f"{name}: {one.absence}" for name, one in used.items() if one.absence]
         models = absent or (self.narration.notice, self.answers.notice)
         sources = (one.caveat and f"source {one.name}: {one.caveat}" for one in self.sources)
         return [notice for notice in (*models, *sources) if notice]
@@ -111,7 +117,8 @@ class Deployment(Section):
             name = section.get("model") if isinstance(section, Mapping) else None
             if key != "models" and isinstance(name, str):
                 named[key] = {**section, "model": known.get(name, name)}
-                near = nearest(name, known, 1, 0.6)
+                meant = [entry for entry, one in known.items() if one.model == name]
+                near = meant or nearest(name, known, 1, 0.6)
                 own = name in {*known, PACKAGED_ENCODER, PACKAGED_MODEL}
                 if near and not own and not re.search(r"/|\.gguf$", name):
                     raise _unknown_model(key, name, near[0])

@@ -65,6 +65,14 @@ class ModelConfig(Section):
     )
     dtype: Literal["auto", "float32", "bfloat16", "float16", "4bit"] = "auto"
 
+    @field_validator("endpoint_url", mode="after")
+    @classmethod
+    def _ends_before_the_call(cls, url: str | None) -> str | None:
+        """Refuse the address of one kind of call, to which the client adds its own end."""
+        if url is not None and url.rstrip("/").endswith("/completions"):
+            raise ValueError("must end before /chat/completions, usually with /v1")
+        return url
+
     @field_validator("model", mode="after")
     @classmethod
     def _is_no_address(cls, model: str) -> str:

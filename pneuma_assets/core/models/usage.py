@@ -20,6 +20,10 @@ class Prices:
     read: float
     written: float
 
+    def cost(self, read: int, written: int) -> float:
+        """Return what so many tokens cost."""
+        return (read * self.read + written * self.written) / 1e6
+
 
 @dataclass(slots=True)
 class Usage:
@@ -55,13 +59,13 @@ def counting() -> Iterator[Usage]:
 
 def note(calls: int = 0, read: int = 0, written: int = 0, prices: Prices | None = None) -> None:
     """Add to whatever counts here."""
-    cost = (read * prices.read + written * prices.written) / 1e6 if prices else 0.0
+    cost = prices.cost(read, written) if prices else 0.0
     with _lock:
         for used in _counts.get():
             used.calls += calls
             used.read += read
             used.written += written
-            used.cost += cost
+            used.cost = round(used.cost + cost, 9)
 
 
 def tokens(counted: object, text: str) -> int:

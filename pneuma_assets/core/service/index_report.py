@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pneuma_assets.core.models.usage import Prices, Usage
 from pneuma_assets.core.pipeline.lineage import STAGE as LINEAGE
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
@@ -19,7 +20,8 @@ class IndexingReport:
     Of the tables `renamed`, `last_renaming` names one as `old -> new`.
 
     Of the tables indexed, `columns` counts their columns, `described_columns` those of which
-    anything is said by anybody, and `narrated_columns` those that a language model was asked for.
+    anything is said by anybody, and `narrated_columns` those that a language model was asked for;
+    `usage` is what that took.
     It has `succeeded` unless a source could not be listed, or none of their tables is searchable
     and none has left either. Where nothing waited for a run, and none was started, there are no
     `stage_seconds`.
@@ -36,6 +38,7 @@ class IndexingReport:
     columns: int
     described_columns: int
     narrated_columns: int
+    usage: Usage
     seconds: float
     stage_seconds: Mapping[str, float]
     problems: Sequence[Problem]
@@ -53,6 +56,7 @@ def make_report(
     runs: Sequence[Mapping[str, StageRecord]],
     sources: Sequence[str],
     seconds: float,
+    prices: Prices = Prices(0.0, 0.0),  # noqa: B008 (frozen)
 ) -> IndexingReport:
     """Return what was done, and how the tables of these sources stand now.
 
@@ -76,6 +80,8 @@ def make_report(
     removed, forgotten = (counted("search_index", one) for one in ("removed", "forgotten"))
     problems = [p for p in store.problems.all() if p.stage == LINEAGE or chosen(p.subject)]
     stages = dict.fromkeys(stage for run in runs for stage in run)
+    told = ("requests", "tokens_read", "tokens_written")
+    asked, read, written = (counted("schema_narrations", name) for name in told)
     return IndexingReport(
         indexed=indexed,
         unchanged=max(0, states[TableState.INDEXED] - indexed),
@@ -88,6 +94,7 @@ def make_report(
         columns=counted("schema_narrations", "columns"),
         described_columns=counted("schema_narrations", "shown"),
         narrated_columns=counted("schema_narrations", "narrated"),
+        usage=Usage(asked, read, written, prices.cost(read, written)),
         seconds=seconds,
         stage_seconds={s: sum(run[s].seconds for run in runs if s in run) for s in stages},
         problems=problems,

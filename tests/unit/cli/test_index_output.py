@@ -3,6 +3,7 @@
 import pytest
 
 from pneuma_assets.cli.index import _print_report
+from pneuma_assets.core.models.usage import Usage
 from pneuma_assets.core.service.index_report import IndexingReport
 
 SECONDS = dict.fromkeys(
@@ -17,6 +18,7 @@ def report(columns: int, described: int, asked: int) -> IndexingReport:
         columns=columns,
         described_columns=described,
         narrated_columns=asked,
+        usage=Usage(2, 3_000, 400, 0.0021),
         seconds=57.1,
         stage_seconds=SECONDS,
         problems=[],
@@ -30,8 +32,16 @@ def report(columns: int, described: int, asked: int) -> IndexingReport:
     [
         ((0, 0, 0), "0 of 0", None),
         ((24, 17, 0), "17 of 24", None),
-        ((24, 24, 1), "24 of 24", "a language model was asked for 1 column"),
-        ((2400, 2399, 1200), "2,399 of 2,400", "a language model was asked for 1,200 columns"),
+        (
+            (24, 24, 1),
+            "24 of 24",
+            "a language model was asked for 1 column",
+        ),
+        (
+            (2400, 2399, 1200),
+            "2,399 of 2,400",
+            "a language model was asked for 1,200 columns",
+        ),
     ],
 )
 def test_described_columns_are_counted_whoever_describes_them(

@@ -179,8 +179,7 @@ class OpenAIModel:
             except _RefusedError as error:
                 if not bound or error.is_too_long:
                     raise
-                named = any(map(error.names, bound))
-                if named:  # of others, this prompt alone may be to blame
+                if error.is_unknown:  # else this prompt alone may be to blame
                     self._forms = forms[skipped + 1 :]
                 continue
             return self._read(said, reply, bound=True)
@@ -286,9 +285,10 @@ class OpenAIModel:
                 reply = json.loads(_within(response.iter_bytes(), until))
         except (openai.AuthenticationError, openai.PermissionDeniedError):
             # No cause attached: the endpoint's answer may repeat the key.
-            raise ModelError(
-                f"{self._where} refuses the key in ${self._at.key_variable}; set the right one"
-            ) from None
+            variable = self._at.key_variable
+            lacks = f"wants a key, and ${variable} is not set; set it"
+            wrong = f"refuses the key in ${variable}; set the right one"
+            raise ModelError(f"{self._where} {wrong if self._at.api_key else lacks}") from None
         except openai.NotFoundError:
             raise ModelError(
                 f"{self._where} knows no model {self._model!r}, or the URL lacks its /v1"
@@ -418,10 +418,13 @@ class _RefusedError(ModelError):
 
     def names(self, option: str) -> bool:
         """Tell whether an option is what the endpoint does not know."""
-        told = str(self)
-        quoted = re.search(rf"(?<!\w){re.escape(option)}(?!\w)", told) is not None
-        unknown = _UNKNOWN.search(told) is not None and not self.is_too_long
-        return unknown and (quoted or self._named == option)
+        quoted = re.search(rf"(?<!\w){re.escape(option)}(?!\w)", str(self)) is not None
+        return self.is_unknown and (quoted or self._named == option)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether an option is what the endpoint does not know, whatever it calls that."""
+        return _UNKNOWN.search(str(self)) is not None and not self.is_too_long
 
     @property
     def is_too_long(self) -> bool:

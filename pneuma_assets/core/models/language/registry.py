@@ -39,7 +39,6 @@ def open_language_model(
     """
     if config.endpoint_url is not None:
         thinks = {"reasoning_effort": config.reasoning_effort} if config.reasoning_effort else {}
-        prices = Prices(config.read_price or 0.0, config.written_price or 0.0)
         endpoint = Endpoint(
             config.endpoint_url,
             api_key=environ.get(config.api_key_env) or None,
@@ -49,7 +48,7 @@ def open_language_model(
             concurrency=config.concurrency,
             context=config.context,
             options={**thinks, **config.extra},
-            prices=prices,
+            prices=prices_of(config),
         )
         return OpenAIModel(config.model, endpoint)
     if config.model.endswith(".gguf") and not _uses_gpu(config.device):
@@ -66,6 +65,12 @@ def open_language_model(
         dtype=config.dtype,
         max_batch=MAX_BATCH,
     )
+
+
+def prices_of(config: ModelConfig | None) -> Prices:
+    """Return what the tokens of a model cost; 0 where that is not given."""
+    given = (config.read_price, config.written_price) if config else (None, None)
+    return Prices(*(one or 0.0 for one in given))
 
 
 def _headers(variable: str | None, environ: Mapping[str, str]) -> dict[str, str]:
