@@ -196,11 +196,11 @@ def _describe(
         done = [i for i in made if i in held]
         of_tables = {i: {THE_TABLE: one} for i, one in summaries.items()}
         store.narrations.assign(
-            keys[0] if keys else None,
             [
                 (tables[i], _corrected(known[i]) | shown[i] | of_tables.get(i, {}), answers[i])
                 for i in done
             ],
+            asked=model is not None,
         )
         store.problems.record_of_tables("narrations", {i: problems[i] for i in done})
         store.queue.advance(run_id, Stage.NARRATED, done)

@@ -137,6 +137,23 @@ def test_what_an_endpoint_said_while_it_was_shown_values_is_not_asked_again(stor
     assert done.narrated == 0
 
 
+def test_what_values_brought_stays_with_its_table_when_values_are_no_more_shown(store):
+    secret, public = table("secret", "name", "salary"), table("public", "name", "salary")
+    save(store, VALUES, secret, "The name of Mrs Smith.", "What Mrs Smith earns.")
+    save(store, VALUES, public, summary="One row is a person.")
+    for version, config in enumerate([VALUES, NAMES, NAMES], 1):
+        _, model = narrate(store, config, [secret, public], str(version))
+        assert "Smith" in texts(store, "lake/secret")["salary"]
+        assert "Smith" not in str(texts(store, "lake/public"))
+        assert len(model.prompts) == (version == 1)
+    renamed = table("secret", "called", "salary")
+    other = table("other", "called", "salary")
+    narrate(store, NAMES, [renamed, public, other], "4")
+    key = answer_key(FakeLanguageModel(), VALUES.prompt)
+    assert "Smith" in said_before(store, key, renamed)[1], "it is still its own"
+    assert "Smith" not in str([texts(store, i) for i in ("lake/public", "lake/other")])
+
+
 def test_a_table_that_nobody_foresaw_costs_the_others_nothing(store):
     odd, sound = table("odd", "petal_length", "sepal_length"), table("sound", "petal_length")
     store.profiles.save_terms(
