@@ -343,17 +343,10 @@ def generate_descriptions(
         for one in keys:
             store.narrations.carry_over(one, chunk)
     subjects = {table.table_id: keys[0].subject(table) for table in tables}
-    wanted = _undescribed(tables, subjects, known)
     spent = NoAnswer(f"this run has used its {config.budget:,} tokens (narration.budget)")
     requests: list[NarrationRequest] = []
     causes, expected, of_tables = Causes(), Usage(), set[str]()
-    for some in chunks(list({subjects[one.table_id]: one for one in tables}.items()), CHUNK):
-        answers = store.narrations.answers(keys, [table for _, table in some])
-        asked = [
-            (table, lacking)
-            for subject, table in some
-            if (lacking := _lacking(wanted[subject], answers[table.table_id], known, table))
-        ]
+    for asked in chunks(_wanted(store, keys, tables, known), CHUNK):
         shown = [table for table, _ in asked] if config.prompt == "values" else []
         grounds = _grounds(store, shown, known)
         parts = (requests_of(one, lacking, grounds.get(one.table_id)) for one, lacking in asked)
@@ -393,27 +386,28 @@ def _note(causes: Causes, subject: Subject, asked: Iterable[int], why: NoAnswer)
     causes.setdefault(subject, {}).update(dict.fromkeys(asked, why))
 
 
-def _undescribed(
-    tables: Sequence[Table], subjects: Mapping[str, Subject], known: Mapping[str, Known]
-) -> dict[Subject, set[int]]:
-    found: dict[Subject, set[int]] = {}
-    for table in tables:
-        read = known[table.table_id]
-        places = {at for at in range(THE_TABLE, len(table.columns)) if not is_written(read, at)}
-        found.setdefault(subjects[table.table_id], set()).update(places)
-    return found
+def _wanted(
+    store: Store, keys: Sequence[AnswerKey], tables: Sequence[Table], known: Mapping[str, Known]
+) -> list[tuple[Table, set[int]]]:
+    """Return what is to be asked, of one table a subject what any table of that lacks."""
+    wanted: dict[Subject, tuple[Table, set[int]]] = {}
+    for chunk in chunks(tables, CHUNK):
+        answers = store.narrations.answers(keys, chunk)
+        for table in chunk:
+            if lacking := _lacking(table, known[table.table_id], answers[table.table_id]):
+                wanted.setdefault(keys[0].subject(table), (table, set()))[1].update(lacking)
+    return [*wanted.values()]
 
 
-def _lacking(
-    wanted: Collection[int], answers: Collection[int], known: Mapping[str, Known], table: Table
-) -> set[int]:
+def _lacking(table: Table, known: Known, answers: Collection[int]) -> set[int]:
     """Return what a model is to be asked of a table, of which it has given these answers.
 
     Where it is asked at all, it says what the table is, too, as long as nobody corrected that: the
     summary is searched beside what people wrote.
     """
-    lacking = {*wanted} - {*answers}
-    corrected = Provenance.CORRECTION in known[table.table_id].get(THE_TABLE, {})
+    places = range(THE_TABLE, len(table.columns))
+    lacking = {at for at in places if at not in answers and not is_written(known, at)}
+    corrected = Provenance.CORRECTION in known.get(THE_TABLE, {})
     return lacking | ({THE_TABLE} - {*answers} if lacking and not corrected else set())
 
 

@@ -154,6 +154,15 @@ def test_what_values_brought_stays_with_its_table_when_values_are_no_more_shown(
     assert "Smith" not in str([texts(store, i) for i in ("lake/public", "lake/other")])
 
 
+def test_a_table_with_answers_of_its_own_leaves_none_of_its_schema_unasked(store):
+    secret, public = table("secret", "name", "salary"), table("public", "name", "salary")
+    save(store, VALUES, secret, "The name of Mrs Smith.", "What Mrs Smith earns.", summary="Staff.")
+    done, model = narrate(store, NAMES, [public, secret])
+    assert [asked_columns(prompt) for prompt in model.prompts] == [[1, 2]]
+    assert done.narrated == 2
+    assert {*texts(store, "lake/public")} == {"name", "salary"}
+
+
 def test_a_table_that_nobody_foresaw_costs_the_others_nothing(store):
     odd, sound = table("odd", "petal_length", "sepal_length"), table("sound", "petal_length")
     store.profiles.save_terms(
