@@ -344,8 +344,9 @@ def generate_descriptions(
             store.narrations.carry_over(one, chunk)
     subjects = {table.table_id: keys[0].subject(table) for table in tables}
     spent = NoAnswer(f"this run has used its {config.budget:,} tokens (narration.budget)")
+    large = NoAnswer(f"one request takes more than {config.budget:,} tokens (narration.budget)")
     requests: list[NarrationRequest] = []
-    causes, expected, of_tables = Causes(), Usage(), set[str]()
+    causes, expected, of_tables, planned = Causes(), Usage(), set[str](), 0
     for asked in chunks(_wanted(store, keys, tables, known), CHUNK):
         shown = [table for table, _ in asked] if config.prompt == "values" else []
         grounds = _grounds(store, shown, known)
@@ -355,10 +356,12 @@ def generate_descriptions(
             expected.calls, expected.read = expected.calls + 1, expected.read + read
             expected.written += written
             of_tables.add(request.table_id)
-            if expected.read + expected.written <= config.budget:
+            if planned + read + written <= config.budget:
+                planned += read + written
                 requests.append(request)
             else:
-                _note(causes, subjects[request.table_id], request.asked, spent)
+                why = large if read + written > config.budget else spent
+                _note(causes, subjects[request.table_id], request.asked, why)
     cents = _cents(config, expected)
     figures = SchemaNarrationsFigures(
         expected_tokens=expected.read + expected.written, expected_cents=cents
@@ -371,7 +374,7 @@ def generate_descriptions(
         )  # fmt: skip
     if requests:  # without any, the model is not even loaded
         figures += _ask(store, model, config, requests, subjects, causes, used, spent)
-    left = sum(spent in one.values() for one in causes.values())
+    left = sum(not {spent, large}.isdisjoint(one.values()) for one in causes.values())
     return figures + SchemaNarrationsFigures(left=left), causes
 
 

@@ -503,6 +503,17 @@ def test_a_run_stays_within_its_budget_and_later_ones_go_on(store):
     assert store.problems.all() == []
 
 
+def test_a_table_larger_than_the_budget_is_told_as_that_and_keeps_no_other_waiting(store):
+    large, lake = table("large", *(f"a_column_{n}" for n in range(90))), many(3)
+    config = VALUES.model_copy(update={"budget": 2_000})
+    done, model = narrate(store, config, [large, *lake])
+    assert (len(model.prompts), done.left, done.summarised) == (3, 1, 3)
+    assert done.expected_tokens > config.budget
+    (problem,) = store.problems.all()
+    assert problem.subject == "lake/large"
+    assert "one request takes more than 2,000 tokens (narration.budget)" in problem.cause
+
+
 def test_what_the_model_thinks_counts_for_the_budget_too(store):
     def reply(body: dict) -> tuple[int, object]:
         time.sleep(0.02)
