@@ -3,6 +3,7 @@
 import json
 import socket
 import sqlite3
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -529,6 +530,24 @@ def test_what_the_model_thinks_counts_for_the_budget_too(store):
     assert 2 <= done.requests < 60, "those under way are ended"
     assert done.summarised + done.left == 60
     assert len(store.problems.all()) == done.left > 0
+
+
+def test_what_else_was_answered_as_the_model_failed_is_kept(store):
+    together = threading.Barrier(4)
+
+    def reply(body: dict) -> tuple[int, object]:
+        together.wait(10)
+        if "\nt0\n" in prompt_of(body):
+            return 401, {"error": {"message": "no such key"}}
+        time.sleep(0.5)
+        return completion(sentence_about(prompt_of(body)))
+
+    with serving(reply) as endpoint:
+        claim(store, many(4))
+        done = describe_tables(store, RUN, OpenAIModel("m", Endpoint(endpoint.url)), VALUES)
+    assert (done.summarised, done.narrated) == (3, 6)
+    (problem,) = store.problems.all()
+    assert problem.subject == "lake/t0"
 
 
 def test_a_killed_run_asks_for_nothing_again_that_was_answered(store):

@@ -14,7 +14,10 @@ T = TypeVar("T")
 def in_parallel(
     work: Callable[[P], T], prompts: Sequence[P], threads: int
 ) -> Iterator[tuple[int, T]]:
-    """Yield (position, result) as they finish; a failure or stopping early cancels the rest."""
+    """Yield (position, result) as they finish; a failure or stopping early cancels the rest.
+
+    What was under way as one failed is yielded before that raises.
+    """
     pool = ThreadPoolExecutor(threads, thread_name_prefix="prompts")
     try:
         try:
@@ -24,7 +27,14 @@ def in_parallel(
             }
         except RuntimeError as error:
             raise ModelError("This machine has no thread left to ask a model by") from error
-        for future in as_completed(asked):
-            yield asked[future], future.result()
+        try:
+            for future in as_completed(asked):
+                yield asked.pop(future), future.result()
+        except Exception:
+            pool.shutdown(cancel_futures=True)
+            for future, index in asked.items():
+                if not future.cancelled() and future.exception() is None:
+                    yield index, future.result()
+            raise
     finally:
         pool.shutdown(cancel_futures=True)
