@@ -426,13 +426,18 @@ def _ask(
 ) -> SchemaNarrationsFigures:
     """Save answers as they come; `causes` gains why others did not come.
 
-    What the model thinks before it answers is in no estimate, so the budget is looked at as it is
-    used, and the rest `spent`. Counts what it was asked before it failed, all where it did not.
+    What the model thinks before it answers is in no estimate, so it is asked as far as the budget
+    is left, and the rest is `spent`. Counts what it was asked before it failed, all where it did
+    not.
     """
     key, waiting, unanswered = answer_key(model, config.prompt), {*requests}, 0
     why = spent
+
+    def left() -> int:
+        return config.budget - used.read - used.written
+
     try:
-        with closing(narrate_tables(model, requests)) as narrations:
+        with closing(narrate_tables(model, requests, left)) as narrations:
             for one in narrations:
                 subject = subjects[one.request.table_id]
                 waiting.discard(one.request)
@@ -441,8 +446,6 @@ def _ask(
                     unanswered += 1
                     missing = [at for at in one.request.asked if at not in one.said]
                     _note(causes, subject, missing, NoAnswer(one.problem, not one.refused))
-                if used.read + used.written > config.budget:
-                    break
     except ModelError as error:  # names and values describe columns meanwhile
         logger.warning("The model describes no more tables: %s", error)
         why = NoAnswer(str(error))

@@ -519,7 +519,7 @@ def test_what_the_model_thinks_counts_for_the_budget_too(store):
     def reply(body: dict) -> tuple[int, object]:
         time.sleep(0.02)
         status, said = completion(sentence_about(prompt_of(body)))
-        return status, said | {"usage": {"prompt_tokens": 70, "completion_tokens": 90_000}}
+        return status, said | {"usage": {"prompt_tokens": 200, "completion_tokens": 1_900}}
 
     with serving(reply) as endpoint:
         model = OpenAIModel("m", Endpoint(endpoint.url))
@@ -527,9 +527,11 @@ def test_what_the_model_thinks_counts_for_the_budget_too(store):
         claim(store, lake)
         config = VALUES.model_copy(update={"budget": 100_000})
         done = describe_tables(store, RUN, model, config)
-    assert 2 <= done.requests < 60, "those under way are ended"
-    assert done.summarised + done.left == 60
-    assert len(store.problems.all()) == done.left > 0
+    used = done.tokens_read + done.tokens_written
+    assert config.budget - 2_500 < used < config.budget + 2_500, "used up, by one more at most"
+    paid = done.tokens_written // 1_900
+    assert paid == done.summarised == 60 - done.left < 60, "what is paid for is kept"
+    assert len(store.problems.all()) == done.left
 
 
 def test_what_else_was_answered_as_the_model_failed_is_kept(store):
