@@ -1,8 +1,10 @@
 """Asks a language model to describe tables and their columns, and reads what it says."""
 
 import re
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from math import inf
 
 from pydantic import BaseModel
 
@@ -65,6 +67,11 @@ class NarrationRequest:
         written = of_table + EXPECTED_OF_COLUMN * self.columns
         return len(self.prompt) // CHARACTERS_PER_TOKEN, written
 
+    @property
+    def most_written(self) -> int:
+        """How many tokens the model may write, with what it thinks."""
+        return max(LEAST_TOKENS, TABLE_TOKENS + COLUMN_TOKENS * self.columns)
+
 
 @dataclass(frozen=True, slots=True)
 class Narration:
@@ -104,23 +111,31 @@ def requests_of(
 
 
 def narrate_tables(
-    model: LanguageModel, requests: Sequence[NarrationRequest]
+    model: LanguageModel,
+    requests: Sequence[NarrationRequest],
+    left: Callable[[], float] = lambda: inf,
 ) -> Generator[Narration, None, None]:
     """Yield one narration a request, as they finish, in any order.
 
     The prompts of all tables form one pool (section 4), from which the back end makes its batches.
+    Where they might take more tokens than are `left`, those that will not are asked first, to the
+    last of them, and others as far as tokens are left then.
 
     Raises:
         ModelError: The model is missing or fails; what was yielded before is good.
     """
-    widest = max((len(one.asked) for one in requests), default=0)
-    most = max(LEAST_TOKENS, TABLE_TOKENS + COLUMN_TOKENS * widest)
-    prompts = [conversation(one.prompt) for one in requests]
-    report(ACTIVITY, 0, len(requests))
-    answers = ask(model, prompts, SaidOfTable, most) if requests else ()
-    for done, answer in enumerate(answers, 1):
-        report(ACTIVITY, done, len(requests))
-        yield _read(requests[answer.index], answer)
+    done, total = 0, len(requests)
+    report(ACTIVITY, done, total)
+    while requests and (room := left()) > 0:
+        most = accumulate(one.tokens[0] + one.most_written for one in requests)
+        portion = requests[: max(1, sum(tokens <= room for tokens in most))]
+        requests = requests[len(portion) :]
+        prompts = [conversation(one.prompt) for one in portion]
+        longest = max(one.most_written for one in portion)
+        for answer in ask(model, prompts, SaidOfTable, longest):
+            done += 1
+            report(ACTIVITY, done, total)
+            yield _read(portion[answer.index], answer)
 
 
 def _read(request: NarrationRequest, answer: Answer[SaidOfTable]) -> Narration:

@@ -10,7 +10,7 @@ from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.tables import LISTED_VALUES, Column, Table
 from pneuma_assets.core.text.safe import harmless
 
-PROMPT_VERSIONS = {"names": "names 3", "values": "values 4"}
+PROMPT_VERSIONS = {"names": "names 4", "values": "values 4"}
 """Part of the narration cache's key: another version asks the model about every table again."""
 
 RUN = 100

@@ -196,11 +196,11 @@ def _describe(
         done = [i for i in made if i in held]
         of_tables = {i: {THE_TABLE: one} for i, one in summaries.items()}
         store.narrations.assign(
-            keys[0] if keys else None,
             [
                 (tables[i], _corrected(known[i]) | shown[i] | of_tables.get(i, {}), answers[i])
                 for i in done
             ],
+            asked=model is not None,
         )
         store.problems.record_of_tables("narrations", {i: problems[i] for i in done})
         store.queue.advance(run_id, Stage.NARRATED, done)
@@ -343,17 +343,11 @@ def generate_descriptions(
         for one in keys:
             store.narrations.carry_over(one, chunk)
     subjects = {table.table_id: keys[0].subject(table) for table in tables}
-    wanted = _undescribed(tables, subjects, known)
     spent = NoAnswer(f"this run has used its {config.budget:,} tokens (narration.budget)")
+    large = NoAnswer(f"one request takes more than {config.budget:,} tokens (narration.budget)")
     requests: list[NarrationRequest] = []
-    causes, expected, of_tables = Causes(), Usage(), set[str]()
-    for some in chunks(list({subjects[one.table_id]: one for one in tables}.items()), CHUNK):
-        answers = store.narrations.answers(keys, [table for _, table in some])
-        asked = [
-            (table, lacking)
-            for subject, table in some
-            if (lacking := _lacking(wanted[subject], answers[table.table_id], known, table))
-        ]
+    causes, expected, of_tables, planned = Causes(), Usage(), set[str](), 0
+    for asked in chunks(_wanted(store, keys, tables, known), CHUNK):
         shown = [table for table, _ in asked] if config.prompt == "values" else []
         grounds = _grounds(store, shown, known)
         parts = (requests_of(one, lacking, grounds.get(one.table_id)) for one, lacking in asked)
@@ -362,10 +356,12 @@ def generate_descriptions(
             expected.calls, expected.read = expected.calls + 1, expected.read + read
             expected.written += written
             of_tables.add(request.table_id)
-            if expected.read + expected.written <= config.budget:
+            if planned + read + written <= config.budget:
+                planned += read + written
                 requests.append(request)
             else:
-                _note(causes, subjects[request.table_id], request.asked, spent)
+                why = large if read + written > config.budget else spent
+                _note(causes, subjects[request.table_id], request.asked, why)
     cents = _cents(config, expected)
     figures = SchemaNarrationsFigures(
         expected_tokens=expected.read + expected.written, expected_cents=cents
@@ -378,7 +374,7 @@ def generate_descriptions(
         )  # fmt: skip
     if requests:  # without any, the model is not even loaded
         figures += _ask(store, model, config, requests, subjects, causes, used, spent)
-    left = sum(spent in one.values() for one in causes.values())
+    left = sum(not {spent, large}.isdisjoint(one.values()) for one in causes.values())
     return figures + SchemaNarrationsFigures(left=left), causes
 
 
@@ -393,27 +389,28 @@ def _note(causes: Causes, subject: Subject, asked: Iterable[int], why: NoAnswer)
     causes.setdefault(subject, {}).update(dict.fromkeys(asked, why))
 
 
-def _undescribed(
-    tables: Sequence[Table], subjects: Mapping[str, Subject], known: Mapping[str, Known]
-) -> dict[Subject, set[int]]:
-    found: dict[Subject, set[int]] = {}
-    for table in tables:
-        read = known[table.table_id]
-        places = {at for at in range(THE_TABLE, len(table.columns)) if not is_written(read, at)}
-        found.setdefault(subjects[table.table_id], set()).update(places)
-    return found
+def _wanted(
+    store: Store, keys: Sequence[AnswerKey], tables: Sequence[Table], known: Mapping[str, Known]
+) -> list[tuple[Table, set[int]]]:
+    """Return what is to be asked, of one table a subject what any table of that lacks."""
+    wanted: dict[Subject, tuple[Table, set[int]]] = {}
+    for chunk in chunks(tables, CHUNK):
+        answers = store.narrations.answers(keys, chunk)
+        for table in chunk:
+            if lacking := _lacking(table, known[table.table_id], answers[table.table_id]):
+                wanted.setdefault(keys[0].subject(table), (table, set()))[1].update(lacking)
+    return [*wanted.values()]
 
 
-def _lacking(
-    wanted: Collection[int], answers: Collection[int], known: Mapping[str, Known], table: Table
-) -> set[int]:
+def _lacking(table: Table, known: Known, answers: Collection[int]) -> set[int]:
     """Return what a model is to be asked of a table, of which it has given these answers.
 
     Where it is asked at all, it says what the table is, too, as long as nobody corrected that: the
     summary is searched beside what people wrote.
     """
-    lacking = {*wanted} - {*answers}
-    corrected = Provenance.CORRECTION in known[table.table_id].get(THE_TABLE, {})
+    places = range(THE_TABLE, len(table.columns))
+    lacking = {at for at in places if at not in answers and not is_written(known, at)}
+    corrected = Provenance.CORRECTION in known.get(THE_TABLE, {})
     return lacking | ({THE_TABLE} - {*answers} if lacking and not corrected else set())
 
 
@@ -429,13 +426,18 @@ def _ask(
 ) -> SchemaNarrationsFigures:
     """Save answers as they come; `causes` gains why others did not come.
 
-    What the model thinks before it answers is in no estimate, so the budget is looked at as it is
-    used, and the rest `spent`. Counts what it was asked before it failed, all where it did not.
+    What the model thinks before it answers is in no estimate, so it is asked as far as the budget
+    is left, and the rest is `spent`. Counts what it was asked before it failed, all where it did
+    not.
     """
     key, waiting, unanswered = answer_key(model, config.prompt), {*requests}, 0
     why = spent
+
+    def left() -> int:
+        return config.budget - used.read - used.written
+
     try:
-        with closing(narrate_tables(model, requests)) as narrations:
+        with closing(narrate_tables(model, requests, left)) as narrations:
             for one in narrations:
                 subject = subjects[one.request.table_id]
                 waiting.discard(one.request)
@@ -444,8 +446,6 @@ def _ask(
                     unanswered += 1
                     missing = [at for at in one.request.asked if at not in one.said]
                     _note(causes, subject, missing, NoAnswer(one.problem, not one.refused))
-                if used.read + used.written > config.budget:
-                    break
     except ModelError as error:  # names and values describe columns meanwhile
         logger.warning("The model describes no more tables: %s", error)
         why = NoAnswer(str(error))

@@ -1,7 +1,8 @@
 """Narrations kept between runs, so that nothing is asked twice.
 
 The key is (model and prompt version, subject, position). A table whose schema changed keeps its own
-narration, and those of columns that it still has, under whatever name (`renaming`).
+narration, and those of columns that it still has, under whatever name (`renaming`). An answer stays
+under the key that it was given under: what rows and values brought is never that of other tables.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +28,7 @@ _NOTHING = Description("", Provenance.MODEL, "")
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """Whose answers (model, prompt, length), and whether to a table or to all of a schema."""
+    """Whose answers (model and prompt), and whether of one table or of all with a schema."""
 
     model: str
     of_table: bool = False
@@ -46,9 +47,16 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said of a column or table, empty where it had nothing to say, and when."""
+    """What a model said of a column or table, empty where it had nothing to say.
+
+    Attributes:
+        text: It.
+        model: That of the key that it was given under, and stays under.
+        said_at: When.
+    """
 
     text: str
+    model: str
     said_at: float | None = None
 
 
@@ -71,7 +79,8 @@ class NarrationCache(StorePart):
             for table in tables:
                 for row in said[table.table_id if key.of_table else table.schema_hash]:
                     if row.schema_hash == table.schema_hash:
-                        found[table.table_id][row.position] = Answer(row.text, row.said_at)
+                        answer = Answer(row.text, row.model, row.said_at)
+                        found[table.table_id][row.position] = answer
         return found
 
     def carry_over(self, key: AnswerKey, tables: Sequence[Table]) -> None:
@@ -90,7 +99,7 @@ class NarrationCache(StorePart):
             if len(kept.keys() - {THE_TABLE}) < KEPT_SHARE * min(had, len(table.columns)):
                 continue
             rows += [
-                _row(key, key.subject(table), position, Answer(row.answer, row.answered_at))
+                _row(key.subject(table), position, Answer(row.answer, row.model, row.answered_at))
                 for position, row in kept.items()
                 if row.model == key.model
                 and row.answer is not None
@@ -103,31 +112,31 @@ class NarrationCache(StorePart):
         """Keep answers given just now, each its subject, a column position and the narration."""
         with self._db.write() as connection:
             now = self._db.now()
-            rows = [_row(key, subject, at, Answer(text, now)) for subject, at, text in answers]
+            said = ((subject, at, Answer(text, key.model, now)) for subject, at, text in answers)
+            rows = [_row(*one) for one in said]
             schema.upsert(connection, schema.narrations, rows)
 
     def assign(
         self,
-        key: AnswerKey | None,
         narrated: Iterable[tuple[Table, Mapping[int, Description], Mapping[int, Answer]]],
+        *,
+        asked: bool,
     ) -> None:
         """Keep what is shown of tables and columns, and what the model said of them, by position.
 
-        Where a model is asked (`key`), columns of which nothing is said are kept, too: which share
-        of a schema another one has is counted over all. So are none of too long a name.
+        Where a model is `asked`, columns of which nothing is said are kept, too: which share of a
+        schema another one has is counted over all. So are none of too long a name.
         """
         narrated = list(narrated)
-        model = "" if key is None else key.model
         rows = [
             {
                 "table_id": table.table_id,
-                "model": model,
                 **place,
                 **_shown(shown.get(position, _NOTHING), answers.get(position)),
             }
             for table, shown, answers in narrated
             for position, place in _places(table)
-            if (model or position in shown) and self._db.fits(place["column_name"])
+            if (asked or position in shown) and self._db.fits(place["column_name"])
         ]
         with self._db.write() as connection:
             schema.delete_by(
@@ -189,14 +198,15 @@ def _shown(one: Description, answer: Answer | None) -> dict[str, object]:
         "said_by": one.source,
         "confidence": one.confidence,
         "said_at": one.said_at,
+        "model": "" if answer is None else answer.model,
         "answer": None if answer is None else answer.text,
         "answered_at": None if answer is None else answer.said_at,
     }
 
 
-def _row(key: AnswerKey, subject: Subject, position: int, answer: Answer) -> dict[str, object]:
+def _row(subject: Subject, position: int, answer: Answer) -> dict[str, object]:
     return {
-        "model": key.model,
+        "model": answer.model,
         **subject._asdict(),
         "position": position,
         "text": answer.text,

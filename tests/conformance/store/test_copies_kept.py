@@ -79,7 +79,7 @@ def test_described_are_the_columns_of_which_people_say_something(indexed):
     described = {
         p: Description("What it is.", Provenance(by), "") for p, by in enumerate(said.values())
     }
-    indexed.narrations.assign(None, [(one, described, {})])
+    indexed.narrations.assign([(one, described, {})], asked=False)
     found = usage_of_tables(indexed._db)
 
     assert found["lake/a"].documented == 0.5

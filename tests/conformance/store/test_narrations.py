@@ -32,7 +32,7 @@ def narrate(store: Store, key: AnswerKey, described: Table) -> None:
     answers = {p: f"about {c.name}" for p, c in enumerate(described.columns)}
     store.narrations.save(key, [(key.subject(described), p, t) for p, t in answers.items()])
     said = store.narrations.answers([key], [described])[described.table_id]
-    store.narrations.assign(key, [(described, said_by(key.model, answers), said)])
+    store.narrations.assign([(described, said_by(key.model, answers), said)], asked=True)
 
 
 def test_tables_with_one_schema_share_narrations(store):
@@ -73,12 +73,15 @@ def test_a_narration_keeps_its_date(store):
     assert began <= at <= ended
     shown = {0: Description("about x", Provenance.MODEL, "m", 0.5, at)}
     store.narrations.assign(
-        M, [(described, shown, store.narrations.answers([M], [described])[described.table_id])]
+        [(described, shown, store.narrations.answers([M], [described])[described.table_id])],
+        asked=True,
     )
     assert store.narrations.of_tables(["lake/a"])["lake/a"]["x"].said_at == at
     changed = table("a", "y", "x", "z", "added")
     store.narrations.carry_over(M, [changed])
-    assert store.narrations.answers([M], [changed])[changed.table_id][1] == Answer("about x", at)
+    assert store.narrations.answers([M], [changed])[changed.table_id][1] == Answer(
+        "about x", "m", at
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,7 +103,7 @@ def test_columns_without_a_description_are_asked_again_on_demand(store):
     store.narrations.save(M, [(M.subject(described), 0, ""), (M.subject(described), 1, "y")])
     assert said_before(store, M, described) == {0: "", 1: "y"}
     said = store.narrations.answers([M], [described])[described.table_id]
-    store.narrations.assign(M, [(described, said_by("m", {1: "y"}), said)])
+    store.narrations.assign([(described, said_by("m", {1: "y"}), said)], asked=True)
     store.narrations.forget_empty()
     store.narrations.carry_over(M, [described])
     assert said_before(store, M, described) == {1: "y"}
@@ -113,7 +116,7 @@ def test_who_says_what_is_kept_and_only_a_model_is_not_asked_again(store):
         1: Description("about y", Provenance.MODEL, "m"),
         2: Description("one of 1, 2", Provenance.PROFILE, "values", 0.9),
     }
-    store.narrations.assign(M, [(described, said, {1: Answer("about y")})])
+    store.narrations.assign([(described, said, {1: Answer("about y", "m")})], asked=True)
     assert store.narrations.of_tables(["lake/a"])["lake/a"] == dict(
         zip("xyz", said.values(), strict=True)
     )
@@ -128,8 +131,8 @@ def test_who_says_what_is_kept_and_only_a_model_is_not_asked_again(store):
 def test_what_was_said_and_not_shown_is_not_asked_again_for_a_renamed_column(store):
     described = table("a", "x", "y", "z")
     shown = {0: Description("one of 1, 2", Provenance.PROFILE, "values", 0.9)}
-    answers = {0: Answer("about y"), 1: Answer(""), 2: Answer("about x")}
-    store.narrations.assign(M, [(described, shown, answers)])
+    answers = {0: Answer("about y", "m"), 1: Answer("", "m"), 2: Answer("about x", "m")}
+    store.narrations.assign([(described, shown, answers)], asked=True)
     assert store.narrations.of_tables(["lake/a"])["lake/a"] == {"x": shown[0]}
     changed = table("a", "x", "y", "renamed")
     store.narrations.carry_over(M, [changed])
@@ -169,7 +172,7 @@ def test_what_is_said_of_a_table_is_kept_apart_and_goes_with_it(store):
     store.narrations.save(M, [(M.subject(described), at, text) for at, text in said.items()])
     answers = store.narrations.answers([M], [described])[described.table_id]
     shown = said_by("m", said)
-    store.narrations.assign(M, [(described, shown, answers)])
+    store.narrations.assign([(described, shown, answers)], asked=True)
     assert store.narrations.summaries(["lake/a", "lake/b"]) == {"lake/a": shown[THE_TABLE]}
     assert store.narrations.of_tables(["lake/a"])["lake/a"] == {"": shown[0]}
     assert store.narrations.of_all()["lake/a"] == {"": ("BIGINT", shown[0])}
@@ -188,7 +191,7 @@ def test_a_table_of_which_the_model_had_nothing_to_say_is_asked_about_again_on_d
     subject = M.subject(described)
     store.narrations.save(M, [(subject, THE_TABLE, ""), (subject, 0, "x")])
     answers = store.narrations.answers([M], [described])[described.table_id]
-    store.narrations.assign(M, [(described, said_by("m", {0: "x"}), answers)])
+    store.narrations.assign([(described, said_by("m", {0: "x"}), answers)], asked=True)
     assert store.narrations.summaries(["lake/a"]) == {}
     store.narrations.forget_empty()
     store.narrations.carry_over(M, [described])

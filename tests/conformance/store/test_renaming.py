@@ -60,7 +60,7 @@ def make(store: Store, *refs: TableRef) -> None:
             store.narrations.save(key, [(key.subject(one), p, t) for p, t in answers.items()])
         said = {p: Description(t, Provenance.MODEL, "m") for p, t in answers.items()}
         store.narrations.assign(
-            OWN, [(one, said, store.narrations.answers([OWN], [one])[one.table_id])]
+            [(one, said, store.narrations.answers([OWN], [one])[one.table_id])], asked=True
         )
         done = Finished(one.table_id, one.schema_hash, 2)
         store.queue.finish("run", [done])
@@ -193,7 +193,7 @@ def test_what_was_said_of_a_column_follows_it(store, names, said):
     store.narrations.save(OWN, [(OWN.subject(one), p, f"of {c}") for p, c in enumerate("ab")])
     shown = {p: Description(f"of {c}", Provenance.MODEL, "m") for p, c in enumerate("ab")}
     store.narrations.assign(
-        OWN, [(one, shown, store.narrations.answers([OWN], [one])[one.table_id])]
+        [(one, shown, store.narrations.answers([OWN], [one])[one.table_id])], asked=True
     )
     store.renaming.columns("lake/t", names)
     assert {c: d.text for c, d in store.narrations.of_tables(["lake/t"])["lake/t"].items()} == said

@@ -156,7 +156,7 @@ def test_names_of_a_thousand_bytes_fit_everywhere(store):
     store.queue.claim("run", 1, 3, ["lake"])
     profile = Table(table_id, (Column(name, "INT"),), 1, "/x")
     said = Description("said", Provenance.MODEL, "m")
-    store.narrations.assign(AnswerKey("m"), [(profile, {0: said}, {0: Answer("said")})])
+    store.narrations.assign([(profile, {0: said}, {0: Answer("said", "m")})], asked=True)
     assert store.narrations.of_tables([table_id])[table_id] == {name: said}
     store.add_context(table_id, name, "text")
     store.asset_keys.record("mark", {f"pneuma/{table_id}": PublishedPage(table_id)})

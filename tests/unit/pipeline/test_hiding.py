@@ -75,7 +75,7 @@ def read(store: Store, table: Table) -> None:
     store.statistics.save_column_profiles({table.table_id: {"ssn": told}})
     store.narrations.save(GROUNDED, [(GROUNDED.subject(table), 1, "secret")])
     summary = Description("Their number is secret.", Provenance.MODEL, "m")
-    store.narrations.assign(GROUNDED, [(table, {THE_TABLE: summary, 1: said}, {})])
+    store.narrations.assign([(table, {THE_TABLE: summary, 1: said}, {})], asked=True)
 
 
 def read_anew(store: Store) -> None:

@@ -3,6 +3,7 @@
 import json
 import socket
 import sqlite3
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -135,6 +136,32 @@ def test_what_an_endpoint_said_while_it_was_shown_values_is_not_asked_again(stor
     save(store, VALUES, flowers, "How long a petal is.")
     done, _ = narrate(store, NAMES, [flowers])
     assert done.narrated == 0
+
+
+def test_what_values_brought_stays_with_its_table_when_values_are_no_more_shown(store):
+    secret, public = table("secret", "name", "salary"), table("public", "name", "salary")
+    save(store, VALUES, secret, "The name of Mrs Smith.", "What Mrs Smith earns.")
+    save(store, VALUES, public, summary="One row is a person.")
+    for version, config in enumerate([VALUES, NAMES, NAMES], 1):
+        _, model = narrate(store, config, [secret, public], str(version))
+        assert "Smith" in texts(store, "lake/secret")["salary"]
+        assert "Smith" not in str(texts(store, "lake/public"))
+        assert len(model.prompts) == (version == 1)
+    renamed = table("secret", "called", "salary")
+    other = table("other", "called", "salary")
+    narrate(store, NAMES, [renamed, public, other], "4")
+    key = answer_key(FakeLanguageModel(), VALUES.prompt)
+    assert "Smith" in said_before(store, key, renamed)[1], "it is still its own"
+    assert "Smith" not in str([texts(store, i) for i in ("lake/public", "lake/other")])
+
+
+def test_a_table_with_answers_of_its_own_leaves_none_of_its_schema_unasked(store):
+    secret, public = table("secret", "name", "salary"), table("public", "name", "salary")
+    save(store, VALUES, secret, "The name of Mrs Smith.", "What Mrs Smith earns.", summary="Staff.")
+    done, model = narrate(store, NAMES, [public, secret])
+    assert [asked_columns(prompt) for prompt in model.prompts] == [[1, 2]]
+    assert done.narrated == 2
+    assert {*texts(store, "lake/public")} == {"name", "salary"}
 
 
 def test_a_table_that_nobody_foresaw_costs_the_others_nothing(store):
@@ -477,11 +504,22 @@ def test_a_run_stays_within_its_budget_and_later_ones_go_on(store):
     assert store.problems.all() == []
 
 
+def test_a_table_larger_than_the_budget_is_told_as_that_and_keeps_no_other_waiting(store):
+    large, lake = table("large", *(f"a_column_{n}" for n in range(90))), many(3)
+    config = VALUES.model_copy(update={"budget": 2_000})
+    done, model = narrate(store, config, [large, *lake])
+    assert (len(model.prompts), done.left, done.summarised) == (3, 1, 3)
+    assert done.expected_tokens > config.budget
+    (problem,) = store.problems.all()
+    assert problem.subject == "lake/large"
+    assert "one request takes more than 2,000 tokens (narration.budget)" in problem.cause
+
+
 def test_what_the_model_thinks_counts_for_the_budget_too(store):
     def reply(body: dict) -> tuple[int, object]:
         time.sleep(0.02)
         status, said = completion(sentence_about(prompt_of(body)))
-        return status, said | {"usage": {"prompt_tokens": 70, "completion_tokens": 90_000}}
+        return status, said | {"usage": {"prompt_tokens": 200, "completion_tokens": 1_900}}
 
     with serving(reply) as endpoint:
         model = OpenAIModel("m", Endpoint(endpoint.url))
@@ -489,9 +527,29 @@ def test_what_the_model_thinks_counts_for_the_budget_too(store):
         claim(store, lake)
         config = VALUES.model_copy(update={"budget": 100_000})
         done = describe_tables(store, RUN, model, config)
-    assert 2 <= done.requests < 60, "those under way are ended"
-    assert done.summarised + done.left == 60
-    assert len(store.problems.all()) == done.left > 0
+    used = done.tokens_read + done.tokens_written
+    assert config.budget - 2_500 < used < config.budget + 2_500, "used up, by one more at most"
+    paid = done.tokens_written // 1_900
+    assert paid == done.summarised == 60 - done.left < 60, "what is paid for is kept"
+    assert len(store.problems.all()) == done.left
+
+
+def test_what_else_was_answered_as_the_model_failed_is_kept(store):
+    together = threading.Barrier(4)
+
+    def reply(body: dict) -> tuple[int, object]:
+        together.wait(10)
+        if "\nt0\n" in prompt_of(body):
+            return 401, {"error": {"message": "no such key"}}
+        time.sleep(0.5)
+        return completion(sentence_about(prompt_of(body)))
+
+    with serving(reply) as endpoint:
+        claim(store, many(4))
+        done = describe_tables(store, RUN, OpenAIModel("m", Endpoint(endpoint.url)), VALUES)
+    assert (done.summarised, done.narrated) == (3, 6)
+    (problem,) = store.problems.all()
+    assert problem.subject == "lake/t0"
 
 
 def test_a_killed_run_asks_for_nothing_again_that_was_answered(store):

@@ -50,7 +50,7 @@ def kept(shop, /, *, added=(), corrected=(), **others):
         for text in corrected:
             store.descriptions.correct("shop/main/customers", None, text, "ann")
         tables = store.tables.profiles(store.tables.listed())
-        store.narrations.assign(None, [(one, comments_of(one), {}) for one in tables])
+        store.narrations.assign([(one, comments_of(one), {}) for one in tables], asked=False)
         for table_id in store.tables.listed():
             store.asset_keys.record(
                 store.asset_keys.deployment(), {f"pneuma/{table_id}": PublishedPage(table_id)}
