@@ -83,10 +83,11 @@ def table_prompt(
         ground: What the model may be shown of what the table holds.
         summary: Whether it is asked about the table, too.
     """
-    shown = [_column(at, table.columns[at], ground) for at in run]
+    shown = [_column(at, table.columns[at], ground) for at in _seen(table, run)]
     what = [f"Its columns, {run.start + 1} to {run.stop} of {len(table.columns)}:", _block(shown)]
     if run.start:
-        first = (_name(column) for column in table.columns[:_FIRST_NAMES])
+        seen = _seen(table, range(len(table.columns)))
+        first = (_name(table.columns[at]) for at in seen[:_FIRST_NAMES])
         what = ["Its first columns:", _block([" | ".join(first)]), *what]
     if ground is not None:
         name = harmless(table.table_id.partition("/")[2], _TABLE_CHARACTERS)
@@ -118,6 +119,11 @@ def numbers(positions: Sequence[int]) -> str:
     return ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in spans)
 
 
+def _seen(table: Table, run: range) -> list[int]:
+    """Return the positions of columns that rules of privacy do not hide."""
+    return [at for at in run if not table.columns[at].hidden]
+
+
 def _column(at: int, column: Column, ground: Ground | None) -> str:
     kind = harmless(LISTED_VALUES.sub(r"\1", column.type), _TYPE_CHARACTERS)
     line = f"{at + 1}. {_name(column)} ({kind})"
@@ -136,7 +142,7 @@ def _rows(table: Table, run: range, ground: Ground) -> Iterator[str]:
     for text in () if ground.rows else ground.row_texts[:SHOWN_ROWS]:
         yield harmless(text, _ROW_CHARACTERS)
     for row in ground.rows[:SHOWN_ROWS]:
-        cells = ((table.columns[at], _cell(row[at])) for at in run)
+        cells = ((table.columns[at], _cell(row[at])) for at in _seen(table, run))
         text = " | ".join(f"{_name(column)}: {cell}" for column, cell in cells if cell)
         yield harmless(text, _ROW_CHARACTERS)
 

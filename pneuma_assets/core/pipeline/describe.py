@@ -406,9 +406,10 @@ def _lacking(table: Table, known: Known, answers: Collection[int]) -> set[int]:
     """Return what a model is to be asked of a table, of which it has given these answers.
 
     Where it is asked at all, it says what the table is, too, as long as nobody corrected that: the
-    summary is searched beside what people wrote.
+    summary is searched beside what people wrote. Of hidden columns it is shown nothing.
     """
-    places = range(THE_TABLE, len(table.columns))
+    shown = [at for at, column in enumerate(table.columns) if not column.hidden]
+    places = [THE_TABLE, *shown]
     lacking = {at for at in places if at not in answers and not is_written(known, at)}
     corrected = Provenance.CORRECTION in known.get(THE_TABLE, {})
     return lacking | ({THE_TABLE} - {*answers} if lacking and not corrected else set())

@@ -255,3 +255,16 @@ def test_what_a_model_says_of_a_table_is_a_document_of_its_own():
     made = documents_of(NarratedColumns(TABLE, {}, (), "One row is a game."))
     assert [one.text for one in made[DocumentKind.SUMMARY]] == ["One row is a game."]
     assert documents_of(NarratedColumns(TABLE, {}))[DocumentKind.SUMMARY] == []
+
+
+def test_of_hidden_columns_a_prompt_shows_nothing():
+    columns = [Column("town", "VARCHAR"), Column("salary", "BIGINT", hidden=True)]
+    columns += [Column(f"c{n}", "BIGINT") for n in range(RUN)]
+    table = Table("lake/staff", tuple(columns), 3, "")
+    ground = Ground(rows=[("Oslo", "secret", *("1",) * RUN)])
+    prompts = [one.prompt for one in requests_of(table, {0, *range(2, RUN + 2)}, ground)]
+    assert len(prompts) == 2
+    assert "3. c0 (BIGINT)" in prompts[0], "numbers stay those of the table"
+    for prompt in prompts:
+        assert "salary" not in prompt
+        assert "secret" not in prompt
