@@ -7,9 +7,10 @@ comments of SQL, on one line each, and cannot end these.
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache, partial
 
 from sqlglot.dialects.duckdb import DuckDB
 
@@ -113,18 +114,25 @@ def offer(question: str, asked: Sequence[Cluster], *, values: bool, room: int) -
     """
     kept = _of_each_schema(asked)
 
+    @cache
+    def ranked(table: AnswerTable, at: int) -> Shown:
+        return ranked_columns(question, table, asked[at].first.joined, values=values)
+
     def texts(
         places: Iterable[int], rows: int = 0, examples: int = 0, most: int = sys.maxsize
     ) -> dict[int, str]:
         return {
-            at: schema_prompt(one, question, most, rows, examples, values=values) + joins(one)
+            at: schema_prompt(
+                one, question, partial(ranked, at=at), most, rows, examples, values=values
+            )
+            + joins(one)
             for at, one in ((at, asked[at].first) for at in places)
         }
 
     def fits(texts: Mapping[int, str]) -> bool:
         return sum(len(one) + _HEADING for one in texts.values()) <= room
 
-    levels = [(ROWS, EXAMPLES), (0, EXAMPLES), (0, 1)] if values else []
+    levels = [(ROWS, EXAMPLES), (0, EXAMPLES), (0, 1)] if values and fits(texts(kept)) else []
     level = next((one for one in levels if fits(texts(kept, *one))), (0, 0))
     shown, whole = texts(kept, *level), True
     while whole and not fits(shown):
@@ -179,13 +187,21 @@ def again(said: str, error: str) -> tuple[Message, Message]:
 
 
 def schema_prompt(
-    tables: AnswerSet, question: str, most: int, rows: int, examples: int, *, values: bool
+    tables: AnswerSet,
+    question: str,
+    ranked: Callable[[AnswerTable], Shown],
+    most: int,
+    rows: int,
+    examples: int,
+    *,
+    values: bool,
 ) -> str:
     """Return tables as they would be created, each with some of its rows.
 
     Args:
         tables: They.
         question: Values that it says stand first.
+        ranked: Returns the columns of a table of which the first ones are shown.
         most: Columns of each table.
         rows: Of each table.
         examples: Values of each column.
@@ -195,8 +211,7 @@ def schema_prompt(
     for table in tables.tables:
         shown: Shown = table.columns
         if most < len(shown):
-            ranked = ranked_columns(question, table, tables.joined, values=values)
-            kept = {one.name for one in ranked[:most]}
+            kept = {one.name for one in ranked(table)[:most]}
             shown = [one for one in shown if one.name in kept]
         if not values:
             shown = [*map(without_values, shown)]

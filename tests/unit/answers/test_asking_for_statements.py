@@ -1,11 +1,13 @@
 """What a model is asked, of which tables and columns, and what of its answer is a statement."""
 
 import itertools
+from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
+from pneuma_assets.core.answers import prompts, results
 from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.llm import ModelWriter, OtherReading, Written, statement_in
 from pneuma_assets.core.answers.prompts import MOST_CHARACTERS, asking, offer
@@ -287,6 +289,26 @@ def test_of_wide_tables_fewer_columns_are_shown_and_all_are_closed():
     assert f"\n  {names[38]} text," in parts[1]
     assert f"\n  {names[37]} text," in parts[4]
     assert names[38] not in parts[0]
+
+
+def test_each_column_is_ranked_and_each_cell_looked_at_once(monkeypatch):
+    calls = Counter()
+
+    def counted(of, function):
+        def called_as(*args, **keys):
+            calls[of] += 1
+            return function(*args, **keys)
+
+        return called_as
+
+    monkeypatch.setattr(prompts, "ranked_columns", counted("ranked", ranked_columns))
+    monkeypatch.setattr(results, "cell_term", counted("cells", results.cell_term))
+    columns = {f"c{n}_{'x' * 40}": "text" for n in range(200)}
+    rows = [[f"{n} {row}" for n in range(200)] for row in range(5)]
+    tables = answer_set(*(answer_table(name, columns, rows) for name in "ab"))
+    shown = offer("c7?", [Cluster((tables,), "duckdb")], values=True, room=9_000)
+    assert not shown.whole
+    assert calls == {"ranked": 2, "cells": 2 * 200 * 5}
 
 
 def test_sets_with_a_table_in_common_are_one_up_to_twelve_tables():
