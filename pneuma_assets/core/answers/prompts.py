@@ -225,14 +225,20 @@ def schema_prompt(
 
 
 def joins(tables: AnswerSet) -> str:
-    """Return by which columns tables are joined, each as a comment on a line of its own."""
+    """Return by which columns tables are joined, each as a comment on a line of its own.
+
+    Columns that a statement may not read are not named.
+    """
     names = {table.table_id: _identifier(table.read.name) for table in tables.tables}
+    known = {(table.table_id, one.name) for table in tables.tables for one in table.columns}
     lines = (
         " AND ".join(
             f"{names[edge.table]}.{_identifier(mine)} = {names[edge.other]}.{_identifier(theirs)}"
             for mine, theirs in zip(edge.columns, edge.other_columns, strict=True)
         )
         for edge in tables.joins
+        if known.issuperset((edge.table, one) for one in edge.columns)
+        and known.issuperset((edge.other, one) for one in edge.other_columns)
     )
     return "".join(f"\n-- {line}" for line in lines)
 

@@ -311,6 +311,16 @@ def test_each_column_is_ranked_and_each_cell_looked_at_once(monkeypatch):
     assert calls == {"ranked": 2, "cells": 2 * 200 * 5}
 
 
+def test_joins_by_columns_that_no_statement_may_read_are_not_shown():
+    told = answer_table("told", {"a": "int", "code": "text"})
+    other = answer_table("other", {"a": "int"})
+    joins = ["told.a = other.a", "told.secret = other.a", "told.code = other.hidden"]
+    text = about("who?", answer_set(told, other, joins=joins))
+    assert "\n-- told.a = other.a\n\nToday" in text
+    assert "secret" not in text
+    assert "hidden" not in text
+
+
 def test_sets_with_a_table_in_common_are_one_up_to_twelve_tables():
     many = [str(number) for number in range(10)]
     groups = [group("a", "b"), group("b", "c"), group("a"), group("x"), group("c", *many)]
