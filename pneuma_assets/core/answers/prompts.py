@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
 
+import regex
 from sqlglot.dialects.duckdb import DuckDB
 
 from pneuma_assets.core.answers.prune import Cluster, ranked_columns
@@ -20,6 +21,7 @@ from pneuma_assets.core.answers.statements import Guard, refuse
 from pneuma_assets.core.models.base import Message
 from pneuma_assets.core.tables import LISTED_VALUES
 from pneuma_assets.core.text.safe import harmless
+from pneuma_assets.core.text.tokens import INSIDE_OF_WORD
 
 ROWS, EXAMPLES = 3, 3
 """Rows of a table, and values of a column, that are shown (section 5)."""
@@ -219,7 +221,8 @@ def schema_prompt(
         names = table.evidence.columns
         places = [names.index(one.name) for one in shown if one.name in names] if rows else []
         for row in table.evidence.rows[:rows] if places else ():
-            cells = (harmless(row[at] or "", _VALUE) for at in places)
+            found = (row[at] for at in places)
+            cells = ("NULL" if one is None else harmless(one, _VALUE) for one in found)
             parts[-1] += f"\n-- row: {' | '.join(cells)}"
     return "\n\n".join(parts)
 
@@ -251,9 +254,9 @@ def without_values(column: AnswerColumn) -> AnswerColumn:
 
 def _created(table: AnswerTable, shown: Shown, question: str, examples: int) -> str:
     lines = [
-        f"  {_identifier(column.name)} {harmless(column.type, _TYPE)},"
-        f"{_comment(table, column, question, examples)}"
-        for column in shown
+        f"  {_identifier(column.name)} {harmless(column.type, _TYPE)}"
+        f"{',' if number < len(shown) else ''}{_comment(table, column, question, examples)}"
+        for number, column in enumerate(shown, start=1)
     ]
     return "\n".join((f"CREATE TABLE {_identifier(table.read.name)} (", *lines, ");"))
 
@@ -268,12 +271,18 @@ def _comment(table: AnswerTable, column: AnswerColumn, question: str, examples: 
 def _examples(table: AnswerTable, column: AnswerColumn, question: str, most: int) -> Iterator[str]:
     """Yield values of a column as literals, those first that the question says, then frequent."""
     stored = table.frequent(column.name) if most else []
-    said = [one for one in stored if len(one) > 1 and one.casefold() in question]
+    said = [one for one in stored if len(one) > 1 and _is_said(one.casefold(), question)]
     texts = _TEXTS.search(column.type) is not None
     for value in list(dict.fromkeys((*said, *stored)))[:most]:
         flat = harmless(value, _VALUE)
         quoted = flat.replace("'", "''")
         yield flat if not texts and _NUMBER.fullmatch(flat) else f"'{quoted}'"
+
+
+def _is_said(text: str, question: str) -> bool:
+    """Tell whether a question says a text as whole words, where its script parts words."""
+    whole = rf"(?<!{INSIDE_OF_WORD}){regex.escape(text)}(?!{INSIDE_OF_WORD})"
+    return text in question and regex.search(whole, question, regex.V1) is not None
 
 
 def _identifier(name: str) -> str:
