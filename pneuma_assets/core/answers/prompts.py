@@ -31,6 +31,8 @@ MOST_CHARACTERS = 24_000
 
 _FIRST = 10
 """Sets of which each schema has one in the prompt."""
+_MOST_IN_COMMON = 0.75
+"""Of the tables of a set, from which on it is left out beside one that has them."""
 _HEADING = 40
 """Characters of what stands above a set."""
 _LEAST_COLUMNS = 10
@@ -106,7 +108,8 @@ def offer(question: str, asked: Sequence[Cluster], *, values: bool, room: int) -
 
     Of the first ones each schema has one: where the likeliest tables are all of one place, the
     right ones may lie in another. Where these do not fit, there are no rows, then fewer values,
-    then fewer columns of each table. What room is left others have, the likeliest first.
+    then fewer columns of each table. What room is left others have, the likeliest first, but those
+    of which an earlier one has most tables: to see the same twice helps nobody.
 
     Args:
         question: Values that it says stand first.
@@ -149,6 +152,8 @@ def offer(question: str, asked: Sequence[Cluster], *, values: bool, room: int) -
             shown, whole = texts(kept, most=max(1, most)), False
     others = [at for at in range(len(asked)) if whole and at not in shown]
     for at in others:
+        if any(other < at and _repeats(asked[at].first, asked[other].first) for other in shown):
+            continue
         more = {**shown, **texts([at], *level)}
         shown = more if fits(more) else shown
     clusters = [asked[at] for at in sorted(shown)]
@@ -163,11 +168,22 @@ def _of_each_schema(asked: Sequence[Cluster]) -> list[int]:
     """Return places of the first clusters that are of a schema that none before them is of."""
     kept, schemas = list[int](), set[str]()
     for at, one in enumerate(asked[:_FIRST]):
-        there = {table.table_id.rpartition("/")[0] for table in one.first.tables}
+        there = _places(one.first)
         if not there <= schemas:
             schemas |= there
             kept.append(at)
     return kept
+
+
+def _places(tables: AnswerSet) -> set[str]:
+    return {table.table_id.rpartition("/")[0] for table in tables.tables}
+
+
+def _repeats(later: AnswerSet, earlier: AnswerSet) -> bool:
+    """Tell whether a set of tables in the same place has nearly all of another one's."""
+    known = {table.table_id for table in earlier.tables}
+    common = sum(table.table_id in known for table in later.tables)
+    return common >= _MOST_IN_COMMON * len(later.tables) and _places(later) == _places(earlier)
 
 
 def asking(question: str, shown: Offer) -> Message:

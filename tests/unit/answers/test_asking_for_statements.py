@@ -131,6 +131,16 @@ def test_each_schema_has_a_set_and_others_have_the_room_that_is_left():
     assert [one.first.tables[0].read.name for one in late.clusters] == ["t0"]
 
 
+def test_a_set_is_left_out_beside_one_that_has_most_of_its_tables():
+    def of(names, schema="s"):
+        tables = (answer_table(one, {f"{one}_id": "int"}) for one in names)
+        return answer_set(*(replace(t, table_id=f"wh/{schema}/{t.read.name}") for t in tables))
+
+    sets = [of("abcd"), of("bcde"), of("cdef"), of("abcd", "t")]
+    shown = offer("who?", [Cluster((one,), "duckdb") for one in sets], values=True, room=9_000)
+    assert [one.first for one in shown.clusters] == [sets[0], sets[2], sets[3]]
+
+
 def test_a_small_window_has_less_room_and_a_shorter_answer():
     class Small:
         name, context = "small", 4_096
