@@ -102,6 +102,8 @@ class _Made:
         if isinstance(node, exp.SetOperation):
             both = self.rows(node.this), self.rows(node.expression)
             return sum(both) * prod(parts) // prod(both)
+        if isinstance(node, exp.Select) and not node.args.get("from_"):  # of one row: each once
+            return 1 + sum(part - 1 for part in parts)
         return prod(parts)
 
 
