@@ -48,5 +48,10 @@ HONEST = [
     "ON date_trunc('day', p.joined) = m.day GROUP BY m.day",
     "WITH n AS (SELECT unnest(ARRAY[1, 2]) AS i) SELECT name FROM people JOIN n ON n.i = id",
     "SELECT name, n FROM people CROSS JOIN generate_series(1, 3) AS g(n)",
+    "SELECT d.day, count(p.id) FROM generate_series('2020-01-01'::date, current_date, "
+    "'1 month'::interval) AS d(day) LEFT JOIN people p ON p.joined = d.day GROUP BY d.day",
+    "WITH m AS (SELECT n FROM generate_series(10, 1, -1) AS g(n)), "
+    "people AS (SELECT * FROM people WHERE id > 3) "
+    "SELECT m.n FROM m JOIN people ON people.id = m.n WHERE m.n < (SELECT max(m.n) FROM m)",
     "SELECT 'it''s; DROP TABLE people' AS said FROM people;",
 ]

@@ -218,6 +218,31 @@ _CASES: dict[tuple[Guard, str, str], list[str]] = {
         "SELECT count(*) FROM (SELECT a.i FROM generate_series(1, 100000) AS a(i) "
         "JOIN generate_series(1, 100000) AS b(i) ON a.i <> b.i) q "
         "JOIN generate_series(1, 1000) AS c(i) ON q.i <> c.i",
+        # Run for each row of another one
+        "SELECT sum((SELECT count(*) FROM generate_series(1, 1000000) AS b(m) WHERE b.m <> a.n)) "
+        "FROM generate_series(1, 1000000) AS a(n)",
+        "SELECT count(*) FROM generate_series(1, 1000000) AS a(n) WHERE 7 < "
+        "(SELECT count(*) FROM generate_series(1, 1000000) AS b(m) WHERE b.m <> a.n)",
+        # Named as few rows, then as many
+        "WITH m AS (SELECT a.n FROM generate_series(1, 1000) AS a(n)), z AS (SELECT m.n FROM m) "
+        "SELECT sum(z.n * q.n) FROM z JOIN (WITH m AS (SELECT x.n FROM z AS x JOIN z AS y "
+        "ON x.n <> y.n) SELECT m.n FROM m) AS q ON q.n <> z.n",
+        # Constants that an engine takes otherwise than they look
+        "SELECT max(CAST(n AS VARCHAR)) "
+        "FROM generate_series(CAST('20200101' AS BIGINT), 1577836801) AS g(n)",
+        "SELECT max(CAST(n AS VARCHAR)) FROM generate_series('20200101', 1577836801) AS g(n)",
+        "SELECT sum(n) FROM generate_series(1, 99999999999, "
+        "CAST(CAST(1000000 AS BOOLEAN) AS INT)) AS g(n)",
+    ],
+    (Guard.SIZE, "", "bound"): [
+        "SELECT count(*) FROM generate_series(TIMESTAMP '0001-01-01', TIMESTAMP '9020-01-01', "
+        "CAST('00010101' AS INTERVAL)) AS g(n)",
+        "SELECT sum(n) FROM generate_series(1, 99999999999, "
+        "CAST(CAST(1000000 AS VARCHAR(1)) AS INT)) AS g(n)",
+        "SELECT count(*) FROM generate_series(CAST('2020-01-01 23:59:59' AS DATE), "
+        "TIMESTAMP '2020-01-01 23:59:59', INTERVAL '0.0001 second') AS g(n)",
+        "SELECT count(*) FROM generate_series(10000000000000000000000000000000, "
+        "10000000000000000000001000000000) AS g(n)",
     ],
     (Guard.SIZE, "nothing", "nothing"): [
         "SELECT n FROM generate_series(1, (SELECT max(id) FROM people)) AS g(n)",

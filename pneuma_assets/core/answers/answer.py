@@ -195,16 +195,23 @@ def _read_otherwise(
 ) -> list[TableAnswer]:
     """Return answers with those of a second reading, each with what it takes the question for.
 
-    One that gives the same rows is no other answer.
+    One that gives nothing, or the same rows, is no other answer.
     """
     first, made_by = found.answers, found.answers[0].made_by
-    try:
-        more = run_on_all(_statement(other.sql), cluster, siblings, attempts, made_by, Found())
-    except _HELD as error:
-        told = f"{one_line(other.means, _WORDS)}: {error}"
-        found.note(cluster.first, READING, f"the question may mean another thing: {told}")
+    told = f"the question may mean another thing: {one_line(other.means, _WORDS)}"
+    if attempts.late:
+        found.note(cluster.first, READING, f"{told}: {_TOO_LATE}")
         return first
-    if [one.rows for one in more] == [one.rows for one in first]:
+    aside, more = Found(), list[TableAnswer]()
+    try:
+        more = run_on_all(_statement(other.sql), cluster, siblings, attempts, made_by, aside)
+    except _HELD as error:
+        aside.note(cluster.first, READING, str(error))
+    found.tried |= aside.tried
+    found.problems += [
+        replace(one, stage=READING, cause=f"{told}: {one.cause}") for one in aside.problems
+    ]
+    if not more or [one.rows for one in more] == [one.rows for one in first]:
         return first
     return [
         replace(one, means=one_line(means, _WORDS))

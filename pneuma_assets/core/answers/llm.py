@@ -94,9 +94,8 @@ class ModelWriter:
         """
         _, limit = self._sizes
         with turn(self.model):
-            found = next(iter([*ask(self.model, [said], Written, limit)]), None)
-        if found is None:
-            return Answer(0, None, "it sent nothing")
+            sent = [*ask(self.model, [said], Written, limit)]
+        (found,) = sent or [Answer(0, None, "it sent nothing")]
         sql = statement_in(found.said) if found.value is None else None
         if sql is not None:
             value = Written(plan="", set=None, sql=sql, missing=None, other_reading=None)

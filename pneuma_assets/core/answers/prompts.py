@@ -7,10 +7,12 @@ comments of SQL, on one line each, and cannot end these.
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache, partial
 
+import regex
 from sqlglot.dialects.duckdb import DuckDB
 
 from pneuma_assets.core.answers.prune import Cluster, ranked_columns
@@ -19,6 +21,7 @@ from pneuma_assets.core.answers.statements import Guard, refuse
 from pneuma_assets.core.models.base import Message
 from pneuma_assets.core.tables import LISTED_VALUES
 from pneuma_assets.core.text.safe import harmless
+from pneuma_assets.core.text.tokens import INSIDE_OF_WORD
 
 ROWS, EXAMPLES = 3, 3
 """Rows of a table, and values of a column, that are shown (section 5)."""
@@ -28,6 +31,8 @@ MOST_CHARACTERS = 24_000
 
 _FIRST = 10
 """Sets of which each schema has one in the prompt."""
+_MOST_IN_COMMON = 0.75
+"""Of the tables of a set, from which on it is left out beside one that has them."""
 _HEADING = 40
 """Characters of what stands above a set."""
 _LEAST_COLUMNS = 10
@@ -103,7 +108,8 @@ def offer(question: str, asked: Sequence[Cluster], *, values: bool, room: int) -
 
     Of the first ones each schema has one: where the likeliest tables are all of one place, the
     right ones may lie in another. Where these do not fit, there are no rows, then fewer values,
-    then fewer columns of each table. What room is left others have, the likeliest first.
+    then fewer columns of each table. What room is left others have, the likeliest first, but those
+    of which an earlier one has most tables: to see the same twice helps nobody.
 
     Args:
         question: Values that it says stand first.
@@ -113,18 +119,25 @@ def offer(question: str, asked: Sequence[Cluster], *, values: bool, room: int) -
     """
     kept = _of_each_schema(asked)
 
+    @cache
+    def ranked(table: AnswerTable, at: int) -> Shown:
+        return ranked_columns(question, table, asked[at].first.joined, values=values)
+
     def texts(
         places: Iterable[int], rows: int = 0, examples: int = 0, most: int = sys.maxsize
     ) -> dict[int, str]:
         return {
-            at: schema_prompt(one, question, most, rows, examples, values=values) + joins(one)
+            at: schema_prompt(
+                one, question, partial(ranked, at=at), most, rows, examples, values=values
+            )
+            + joins(one)
             for at, one in ((at, asked[at].first) for at in places)
         }
 
     def fits(texts: Mapping[int, str]) -> bool:
         return sum(len(one) + _HEADING for one in texts.values()) <= room
 
-    levels = [(ROWS, EXAMPLES), (0, EXAMPLES), (0, 1)] if values else []
+    levels = [(ROWS, EXAMPLES), (0, EXAMPLES), (0, 1)] if values and fits(texts(kept)) else []
     level = next((one for one in levels if fits(texts(kept, *one))), (0, 0))
     shown, whole = texts(kept, *level), True
     while whole and not fits(shown):
@@ -139,6 +152,8 @@ def offer(question: str, asked: Sequence[Cluster], *, values: bool, room: int) -
             shown, whole = texts(kept, most=max(1, most)), False
     others = [at for at in range(len(asked)) if whole and at not in shown]
     for at in others:
+        if any(other < at and _repeats(asked[at].first, asked[other].first) for other in shown):
+            continue
         more = {**shown, **texts([at], *level)}
         shown = more if fits(more) else shown
     clusters = [asked[at] for at in sorted(shown)]
@@ -153,11 +168,22 @@ def _of_each_schema(asked: Sequence[Cluster]) -> list[int]:
     """Return places of the first clusters that are of a schema that none before them is of."""
     kept, schemas = list[int](), set[str]()
     for at, one in enumerate(asked[:_FIRST]):
-        there = {table.table_id.rpartition("/")[0] for table in one.first.tables}
+        there = _places(one.first)
         if not there <= schemas:
             schemas |= there
             kept.append(at)
     return kept
+
+
+def _places(tables: AnswerSet) -> set[str]:
+    return {table.table_id.rpartition("/")[0] for table in tables.tables}
+
+
+def _repeats(later: AnswerSet, earlier: AnswerSet) -> bool:
+    """Tell whether a set of tables in the same place has nearly all of another one's."""
+    known = {table.table_id for table in earlier.tables}
+    common = sum(table.table_id in known for table in later.tables)
+    return common >= _MOST_IN_COMMON * len(later.tables) and _places(later) == _places(earlier)
 
 
 def asking(question: str, shown: Offer) -> Message:
@@ -179,13 +205,21 @@ def again(said: str, error: str) -> tuple[Message, Message]:
 
 
 def schema_prompt(
-    tables: AnswerSet, question: str, most: int, rows: int, examples: int, *, values: bool
+    tables: AnswerSet,
+    question: str,
+    ranked: Callable[[AnswerTable], Shown],
+    most: int,
+    rows: int,
+    examples: int,
+    *,
+    values: bool,
 ) -> str:
     """Return tables as they would be created, each with some of its rows.
 
     Args:
         tables: They.
         question: Values that it says stand first.
+        ranked: Returns the columns of a table of which the first ones are shown.
         most: Columns of each table.
         rows: Of each table.
         examples: Values of each column.
@@ -195,8 +229,7 @@ def schema_prompt(
     for table in tables.tables:
         shown: Shown = table.columns
         if most < len(shown):
-            ranked = ranked_columns(question, table, tables.joined, values=values)
-            kept = {one.name for one in ranked[:most]}
+            kept = {one.name for one in ranked(table)[:most]}
             shown = [one for one in shown if one.name in kept]
         if not values:
             shown = [*map(without_values, shown)]
@@ -204,20 +237,27 @@ def schema_prompt(
         names = table.evidence.columns
         places = [names.index(one.name) for one in shown if one.name in names] if rows else []
         for row in table.evidence.rows[:rows] if places else ():
-            cells = (harmless(row[at] or "", _VALUE) for at in places)
+            found = (row[at] for at in places)
+            cells = ("NULL" if one is None else harmless(one, _VALUE) for one in found)
             parts[-1] += f"\n-- row: {' | '.join(cells)}"
     return "\n\n".join(parts)
 
 
 def joins(tables: AnswerSet) -> str:
-    """Return by which columns tables are joined, each as a comment on a line of its own."""
+    """Return by which columns tables are joined, each as a comment on a line of its own.
+
+    Columns that a statement may not read are not named.
+    """
     names = {table.table_id: _identifier(table.read.name) for table in tables.tables}
+    known = {(table.table_id, one.name) for table in tables.tables for one in table.columns}
     lines = (
         " AND ".join(
             f"{names[edge.table]}.{_identifier(mine)} = {names[edge.other]}.{_identifier(theirs)}"
             for mine, theirs in zip(edge.columns, edge.other_columns, strict=True)
         )
         for edge in tables.joins
+        if known.issuperset((edge.table, one) for one in edge.columns)
+        and known.issuperset((edge.other, one) for one in edge.other_columns)
     )
     return "".join(f"\n-- {line}" for line in lines)
 
@@ -230,9 +270,9 @@ def without_values(column: AnswerColumn) -> AnswerColumn:
 
 def _created(table: AnswerTable, shown: Shown, question: str, examples: int) -> str:
     lines = [
-        f"  {_identifier(column.name)} {harmless(column.type, _TYPE)},"
-        f"{_comment(table, column, question, examples)}"
-        for column in shown
+        f"  {_identifier(column.name)} {harmless(column.type, _TYPE)}"
+        f"{',' if number < len(shown) else ''}{_comment(table, column, question, examples)}"
+        for number, column in enumerate(shown, start=1)
     ]
     return "\n".join((f"CREATE TABLE {_identifier(table.read.name)} (", *lines, ");"))
 
@@ -247,12 +287,18 @@ def _comment(table: AnswerTable, column: AnswerColumn, question: str, examples: 
 def _examples(table: AnswerTable, column: AnswerColumn, question: str, most: int) -> Iterator[str]:
     """Yield values of a column as literals, those first that the question says, then frequent."""
     stored = table.frequent(column.name) if most else []
-    said = [one for one in stored if len(one) > 1 and one.casefold() in question]
+    said = [one for one in stored if len(one) > 1 and _is_said(one.casefold(), question)]
     texts = _TEXTS.search(column.type) is not None
     for value in list(dict.fromkeys((*said, *stored)))[:most]:
         flat = harmless(value, _VALUE)
         quoted = flat.replace("'", "''")
         yield flat if not texts and _NUMBER.fullmatch(flat) else f"'{quoted}'"
+
+
+def _is_said(text: str, question: str) -> bool:
+    """Tell whether a question says a text as whole words, where its script parts words."""
+    whole = rf"(?<!{INSIDE_OF_WORD}){regex.escape(text)}(?!{INSIDE_OF_WORD})"
+    return text in question and regex.search(whole, question, regex.V1) is not None
 
 
 def _identifier(name: str) -> str:

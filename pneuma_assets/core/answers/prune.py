@@ -121,7 +121,7 @@ def _terms(question: str) -> frozenset[str]:
     return frozenset(filter(None, map(cell_term, runs)))
 
 
-MOST_JOINED = 12
+_MOST_JOINED = 12
 """Tables of a set that a model is shown."""
 
 Tables = tuple[Sequence[str], Sequence[JoinEdge]]
@@ -133,7 +133,7 @@ def sets_to_ask(groups: Iterable[GroupResult], most: int) -> list[Tables]:
 
     Sets that have a table in common are mostly about the same thing, and the right one may be the
     second or third, or hold one table each of those that answer. So these are one, up to
-    `MOST_JOINED` tables: the model leaves out what it does not need, and reads each once.
+    `_MOST_JOINED` tables: the model leaves out what it does not need, and reads each once.
 
     Args:
         groups: Best first.
@@ -146,7 +146,7 @@ def sets_to_ask(groups: Iterable[GroupResult], most: int) -> list[Tables]:
             if tables.keys() >= set(group.tables):
                 break
             common = not tables.keys().isdisjoint(group.tables)
-            if common and len(tables.keys() | set(group.tables)) <= MOST_JOINED:
+            if common and len(tables.keys() | set(group.tables)) <= _MOST_JOINED:
                 tables.update(dict.fromkeys(group.tables))
                 known.update(joins)
                 break

@@ -221,18 +221,25 @@ class AnswerTable:
         """Return a column's different values as the rows kept spell them."""
         return frozenset(self._spelled.get(column, ()))
 
-    def values(self, column: str) -> dict[str, str]:
+    @cached_property
+    def _values(self) -> dict[str, dict[str, str]]:
+        """What `values` has returned."""
+        return {}
+
+    def values(self, column: str) -> Mapping[str, str]:
         """Return a column's different values by their `cell_term`, as the rows kept spell them.
 
         Where several spellings have one term, the first of them; a value without a term is absent.
         Of a column that is not in the evidence, none.
         """
-        found: dict[str, str] = {}
-        for cell in self._spelled.get(column, ()):
-            term = cell_term(cell)
-            if term is not None:
-                found.setdefault(term, cell)
-        return found
+        if column not in self._values:
+            found: dict[str, str] = {}
+            for cell in self._spelled.get(column, ()):
+                term = cell_term(cell)
+                if term is not None:
+                    found.setdefault(term, cell)
+            self._values[column] = found
+        return self._values[column]
 
     def holding(self, terms: Iterable[str]) -> dict[str, list[str]]:
         """Return of each term that is a whole cell of rows kept the columns that have it."""

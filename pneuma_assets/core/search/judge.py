@@ -22,9 +22,6 @@ from pneuma_assets.core.search.results import TableResult, descending
 from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
 from pneuma_assets.core.text.safe import harmless
 
-YES = 0.5
-"""At least so probable is a yes (`core.answers`)."""
-
 MOST_JUDGED = 15
 """Tables of a question that are read, the best ones; fewer where `n * k` is."""
 

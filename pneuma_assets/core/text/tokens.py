@@ -16,7 +16,8 @@ _UNSPACED = (
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Hangul}\u30fc\p{LB=SA}--[^\p{L}\p{N}\p{M}]]"
 )
 _LETTER = rf"[[\p{{L}}\p{{N}}]--{_UNSPACED}]"
-_INSIDE = rf"[[\p{{L}}\p{{N}}\p{{M}}]--{_UNSPACED}]"  # vowel signs are no letters, but of the word
+INSIDE_OF_WORD = rf"[[\p{{L}}\p{{N}}\p{{M}}]--{_UNSPACED}]"
+"""A sign of a word in a script that parts words (`regex.V1`): vowel signs, too."""
 _AT_START = r"(?<![\p{L}\p{N}\p{M}])"
 _AT_END = r"(?![\p{L}\p{N}\p{M}])"
 
@@ -31,7 +32,7 @@ _GROUPED = (
 _INITIALS = rf"{_AT_START}\p{{L}}{{1,3}}(?:&\p{{L}}{{1,3}}){{1,3}}{_AT_END}"
 _LANGUAGE = rf"{_AT_START}[A-Za-z](?:\+\+|#){_AT_END}(?![+#])"
 
-_LETTERS = rf"{_UNSPACED}+|{_LETTER}{_INSIDE}{{0,63}}"
+_LETTERS = rf"{_UNSPACED}+|{_LETTER}{INSIDE_OF_WORD}{{0,63}}"
 _WORD = regex.compile(_LETTERS, regex.V1)
 _ANY_WORD = regex.compile(rf"{_GROUPED}|{_INITIALS}|{_LANGUAGE}|{_LETTERS}", regex.V1)
 # Most texts need none of this, and `re` reads them three times as fast.

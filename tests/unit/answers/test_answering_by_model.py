@@ -164,6 +164,33 @@ def test_a_word_with_two_readings_has_two_answers():
     assert [(one.stage, "all years" in one.cause) for one in found.problems] == [("reading", True)]
 
 
+def test_a_second_reading_that_cannot_be_read_is_a_problem_and_no_answer():
+    class Torn(RowsInDuckDB):
+        def run(self, statement, tables):
+            if "max" in statement.sql.lower():
+                raise TableReadError("it is gone")
+            return super().run(statement, tables)
+
+    other = {"first": "now", "means": "ever", "sql": "SELECT max(age) FROM people"}
+    writer = writer_of(says("SELECT age FROM people", other=other))
+    found = by_model("age?", [PEOPLE], writer, Attempts(Torn(), 5), Ways())
+    assert [(one.rows, one.means) for one in found.answers] == [(((30,),), "")]
+    (problem,) = found.problems
+    assert problem.stage == "reading"
+    assert problem.cause == "the question may mean another thing: ever: it is gone"
+
+
+def test_a_second_reading_is_not_asked_when_the_time_is_over():
+    runner = RowsInDuckDB()
+    other = {"first": "now", "means": "ever", "sql": "SELECT max(age) + 1 FROM people"}
+    writer = writer_of(says("SELECT age FROM people", other=other))
+    attempts = Attempts(runner, 5, until=time.monotonic())
+    found = by_model("age?", [PEOPLE], writer, attempts, Ways())
+    assert len(runner.ran) == 1
+    assert [(one.rows, one.means) for one in found.answers] == [(((30,),), "")]
+    assert "took too long" in found.problems[0].cause
+
+
 def test_the_model_chooses_among_sets_each_with_its_dialect():
     class InTwo(RowsInDuckDB):
         def dialect(self, tables):

@@ -1,11 +1,13 @@
 """What a model is asked, of which tables and columns, and what of its answer is a statement."""
 
 import itertools
+from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
+from pneuma_assets.core.answers import prompts, results
 from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.llm import ModelWriter, OtherReading, Written, statement_in
 from pneuma_assets.core.answers.prompts import MOST_CHARACTERS, asking, offer
@@ -78,7 +80,8 @@ def test_a_model_sees_all_columns_with_rows_and_frequent_values():
     rows = [[f"r{n}", "rare" if n == 0 else "often"] for n in range(9)]
     table = answer_table("t", {"a": "text", "b": "text", **WIDE}, [[*r, *["x"] * 12] for r in rows])
     text = about("who?", answer_set(table))
-    assert all(f"  {name} text," in text for name in WIDE)
+    assert all(f"  {name} text," in text for name in [*WIDE][:-1])
+    assert "  c11 text -- e.g. 'x'\n);" in text
     assert "  b text, -- e.g. 'often'; 'rare'" in text
     assert [one[:14] for one in text.splitlines() if one.startswith("-- row: ")] == [
         "-- row: r0 | r",
@@ -86,6 +89,28 @@ def test_a_model_sees_all_columns_with_rows_and_frequent_values():
         "-- row: r2 | o",
     ]
     assert "-- row" not in about("who?", answer_set(table), values=False)
+
+
+def test_a_cell_without_a_value_is_null():
+    table = answer_table("t", {"a": "text", "b": "text", "c": "int"}, [["x", None, "7"]])
+    assert "\n-- row: x | NULL | 7\n" in about("who?", answer_set(table))
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("what was there in 2021?", None),
+        ("which 20 were there?", "20"),
+        ("How many are New York's?", "New York"),
+        ("newly yorkish", None),
+        ("\u6771\u4eac\u306e\u4eba\u53e3", "\u6771\u4eac"),
+    ],
+)
+def test_values_stand_first_that_a_question_says_as_whole_words(question, value):
+    often = [[one] for one in ("a1", "b1", "c1") for _ in range(2)]
+    rare = [["20"], ["New York"], ["New"], ["\u6771\u4eac"]]
+    text = about(question, answer_set(answer_table("t", {"a": "text"}, often + rare)))
+    assert f"a text -- e.g. '{value or 'a1'}';" in text
 
 
 def test_each_schema_has_a_set_and_others_have_the_room_that_is_left():
@@ -104,6 +129,16 @@ def test_each_schema_has_a_set_and_others_have_the_room_that_is_left():
     assert "-- Set 3, in" in more.text
     late = offer("who?", [asked[0]] * 10 + [asked[6]], values=True, room=600)
     assert [one.first.tables[0].read.name for one in late.clusters] == ["t0"]
+
+
+def test_a_set_is_left_out_beside_one_that_has_most_of_its_tables():
+    def of(names, schema="s"):
+        tables = (answer_table(one, {f"{one}_id": "int"}) for one in names)
+        return answer_set(*(replace(t, table_id=f"wh/{schema}/{t.read.name}") for t in tables))
+
+    sets = [of("abcd"), of("bcde"), of("cdef"), of("abcd", "t")]
+    shown = offer("who?", [Cluster((one,), "duckdb") for one in sets], values=True, room=9_000)
+    assert [one.first for one in shown.clusters] == [sets[0], sets[2], sets[3]]
 
 
 def test_a_small_window_has_less_room_and_a_shorter_answer():
@@ -232,7 +267,7 @@ def test_cells_are_shown_by_their_types_in_a_bounded_prompt():
     table = answer_table("t", {"n": "bigint", "zip": "varchar"}, [["7", "0123"]])
     text = about("who?", answer_set(table), dialect="postgres")
     assert "n bigint, -- e.g. 7\n" in text
-    assert "zip varchar, -- e.g. '0123'\n" in text
+    assert "zip varchar -- e.g. '0123'\n" in text
     table = answer_table("t" * 5_000, {f"{n}{'c' * 500}": "text" * 99 for n in range(40)})
     text = about("q" * 90_000, answer_set(table))
     assert len(text) < MOST_CHARACTERS + 4_000
@@ -257,7 +292,7 @@ def test_types_list_values_only_where_these_may_be_shown(spelled, shown):
     table = answer_table("t", {"mood": spelled, "n": "int"})
     told = [about("who?", answer_set(table), values=v) for v in (True, False)]
     assert spelled[:20] in told[0]
-    assert f"  mood {shown},\n  n int,\n);" in told[1]
+    assert f"  mood {shown},\n  n int\n);" in told[1]
     assert "secret" not in told[1]
 
 
@@ -267,7 +302,7 @@ def test_names_that_are_reserved_words_are_quoted(name, dialect):
     table = answer_table(name, {name: "int", "name": "text"})
     joins = [f"{name}.{name} = {name}.name"]
     text = about("who?", answer_set(table, joins=joins), dialect=dialect)
-    assert f'CREATE TABLE "{name}" (\n  "{name}" int,\n  name text,\n);' in text
+    assert f'CREATE TABLE "{name}" (\n  "{name}" int,\n  name text\n);' in text
     assert f'-- "{name}"."{name}" = "{name}".name' in text
 
 
@@ -279,14 +314,44 @@ def test_of_wide_tables_fewer_columns_are_shown_and_all_are_closed():
     text = about("who?", tables, room=9_000)
     assert len(text) < 9_000 + 3_000
     parts = text.split("\n\n")[1:6]
-    assert all(part.partition("\n-- ")[0].endswith(",\n);") for part in parts)
+    assert all(part.partition("\n-- ")[0].endswith(" text\n);") for part in parts)
     counts = [part.count("\n  column_") for part in parts]
     assert len(set(counts)) == 1
     assert counts[0] > 15
-    assert f"\n  {names[39]} text," in parts[0]
-    assert f"\n  {names[38]} text," in parts[1]
-    assert f"\n  {names[37]} text," in parts[4]
+    assert f"\n  {names[39]} text" in parts[0]
+    assert f"\n  {names[38]} text" in parts[1]
+    assert f"\n  {names[37]} text" in parts[4]
     assert names[38] not in parts[0]
+
+
+def test_each_column_is_ranked_and_each_cell_looked_at_once(monkeypatch):
+    calls = Counter()
+
+    def counted(of, function):
+        def called_as(*args, **keys):
+            calls[of] += 1
+            return function(*args, **keys)
+
+        return called_as
+
+    monkeypatch.setattr(prompts, "ranked_columns", counted("ranked", ranked_columns))
+    monkeypatch.setattr(results, "cell_term", counted("cells", results.cell_term))
+    columns = {f"c{n}_{'x' * 40}": "text" for n in range(200)}
+    rows = [[f"{n} {row}" for n in range(200)] for row in range(5)]
+    tables = answer_set(*(answer_table(name, columns, rows) for name in "ab"))
+    shown = offer("c7?", [Cluster((tables,), "duckdb")], values=True, room=9_000)
+    assert not shown.whole
+    assert calls == {"ranked": 2, "cells": 2 * 200 * 5}
+
+
+def test_joins_by_columns_that_no_statement_may_read_are_not_shown():
+    told = answer_table("told", {"a": "int", "code": "text"})
+    other = answer_table("other", {"a": "int"})
+    joins = ["told.a = other.a", "told.secret = other.a", "told.code = other.hidden"]
+    text = about("who?", answer_set(told, other, joins=joins))
+    assert "\n-- told.a = other.a\n\nToday" in text
+    assert "secret" not in text
+    assert "hidden" not in text
 
 
 def test_sets_with_a_table_in_common_are_one_up_to_twelve_tables():

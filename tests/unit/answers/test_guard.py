@@ -12,6 +12,8 @@ from sqlglot import exp
 from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.statements import Guard, ReadTable
 from pneuma_assets.core.errors import SqlRefusedError
+from pneuma_assets.core.seek.skeptic.joins import findings_of_joins
+from pneuma_assets.core.sources.base import StatementRows
 from tests.support.honest_sql import HONEST
 from tests.support.hostile_sql import TABLES
 
@@ -322,6 +324,37 @@ def test_columns_of_each_table_are_spelled_as_it_has_them():
         'SELECT "BB"."year" FROM "aa" JOIN "Own"."BB" ON "aa"."Year" = "BB"."year" '
         'ORDER BY "year", "BB"."n"'
     )
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+@pytest.mark.parametrize(
+    ("joined", "asked"),
+    [
+        ("JOIN generate_series(1, 1000) AS g(n) ON g.n = p.id", 1),
+        (", unnest(string_to_array(p.name, ' ')) AS u(word)", 0),
+        ("CROSS JOIN unnest(string_to_array(p.name, ' ')) AS u(word)", 0),
+    ],
+)
+def test_what_counts_the_rows_of_a_join_is_not_refused(dialect, joined, asked):
+    found = []
+
+    def ask(sql, most):
+        found.append(checked(sql, TABLES, dialect, most))
+        return StatementRows((), ((1,) * 20,), more=False)
+
+    statement = checked(f"SELECT sum(p.id) FROM people p {joined}", TABLES, dialect, 10)
+    assert len([*findings_of_joins(statement, "it", ask)]) == len(found) == asked
+
+
+def test_series_of_queries_beside_each_other_are_added_up_where_each_is_run_once():
+    one = "(SELECT count(*) FROM generate_series(1, 400000) AS g(n))"
+    assert checked(f"SELECT {one} AS a, {one} AS b", TABLES, "duckdb", 1)
+    for sql in (
+        f"SELECT {one} AS a, {one} AS b, {one} AS c",
+        f"SELECT {one} AS a, {one} AS b FROM people WHERE id = 1",
+    ):
+        with pytest.raises(SqlRefusedError, match="more than 1,000,000 rows"):
+            checked(sql, TABLES, "duckdb", 1)
 
 
 @pytest.mark.parametrize(
