@@ -9,8 +9,7 @@ from pydantic import BaseModel
 
 from pneuma_assets.core.answers.prompts import MOST_CHARACTERS
 from pneuma_assets.core.models.base import Conversation, LanguageModel
-from pneuma_assets.core.models.language.forms import Answer, ask, turn
-from pneuma_assets.core.models.usage import CHARACTERS_PER_TOKEN
+from pneuma_assets.core.models.language.forms import Answer, ask, room, turn
 
 _BESIDE = 3_000
 """Characters of a prompt besides those of the tables, and of answers that were no good."""
@@ -73,18 +72,9 @@ class ModelWriter:
 
     def room(self, most: int = MOST_CHARACTERS) -> int:
         """Return how many characters of tables a prompt has room for, at most so many."""
-        context, limit = self._sizes
-        if context is None:
-            return most
-        return max(_LEAST_ROOM, min(most, CHARACTERS_PER_TOKEN * (context - limit) - _BESIDE))
-
-    @property
-    def _sizes(self) -> tuple[int | None, int]:
-        """The model's window, if it is known, and the most tokens of an answer."""
         with turn(self.model):  # One of this process is loaded for it.
-            context: int | None = getattr(self.model, "context", None)
-        most = self.max_new_tokens
-        return context, most if context is None else min(most, context // 3)
+            left = room(self.model, self.max_new_tokens, most + _BESIDE)
+        return max(_LEAST_ROOM, left - _BESIDE)
 
     def written(self, said: Conversation) -> Answer[Written]:
         """Return what the model answers; one that is a statement alone is about the first set.
@@ -92,9 +82,8 @@ class ModelWriter:
         Raises:
             ModelError: The model is missing or fails.
         """
-        _, limit = self._sizes
         with turn(self.model):
-            sent = [*ask(self.model, [said], Written, limit)]
+            sent = [*ask(self.model, [said], Written, self.max_new_tokens)]
         (found,) = sent or [Answer(0, None, "it sent nothing")]
         sql = statement_in(found.said) if found.value is None else None
         if sql is not None:

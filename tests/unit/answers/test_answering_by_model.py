@@ -33,6 +33,7 @@ class Scripted:
     """A model that answers what it is told to, in order, and keeps what it was asked."""
 
     name = "scripted"
+    context = None
 
     def __init__(self, *answers: str | dict | Generation) -> None:
         self.answers = list(answers)

@@ -156,7 +156,7 @@ def test_a_small_window_has_less_room_and_a_shorter_answer():
     assert 4_000 < writer.room() < 6_000
     model.context = None
     assert writer.room() == MOST_CHARACTERS
-    assert writer.room(9) == 9
+    assert writer.room(9_000) == 9_000
     model.context = 128_000
     assert writer.room() == MOST_CHARACTERS
 
