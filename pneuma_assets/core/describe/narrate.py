@@ -101,9 +101,9 @@ def requests_of(
             several requests asks for.
         ground: What the model may be shown besides names and types of columns.
     """
-    for run in runs(len(table.columns)):
+    for number, run in enumerate(runs(table)):
         columns = [at for at in sorted(asked) if at in run]
-        summary = THE_TABLE in asked and run.start == 0
+        summary = THE_TABLE in asked and number == 0
         if columns or summary:
             prompt = table_prompt(table, run, columns, ground, summary=summary)
             mine = (*[THE_TABLE] * summary, *columns)

@@ -392,13 +392,17 @@ def _note(causes: Causes, subject: Subject, asked: Iterable[int], why: NoAnswer)
 def _wanted(
     store: Store, keys: Sequence[AnswerKey], tables: Sequence[Table], known: Mapping[str, Known]
 ) -> list[tuple[Table, set[int]]]:
-    """Return what is to be asked, of one table a subject what any table of that lacks."""
-    wanted: dict[Subject, tuple[Table, set[int]]] = {}
+    """Return what is to be asked, of one table a subject what any table of that lacks.
+
+    Tables of which other columns are hidden are asked about apart.
+    """
+    wanted: dict[tuple[Subject, frozenset[str]], tuple[Table, set[int]]] = {}
     for chunk in chunks(tables, CHUNK):
         answers = store.narrations.answers(keys, chunk)
         for table in chunk:
             if lacking := _lacking(table, known[table.table_id], answers[table.table_id]):
-                wanted.setdefault(keys[0].subject(table), (table, set()))[1].update(lacking)
+                alike = keys[0].subject(table), frozenset(table.hidden_names)
+                wanted.setdefault(alike, (table, set()))[1].update(lacking)
     return [*wanted.values()]
 
 
@@ -408,7 +412,7 @@ def _lacking(table: Table, known: Known, answers: Collection[int]) -> set[int]:
     Where it is asked at all, it says what the table is, too, as long as nobody corrected that: the
     summary is searched beside what people wrote.
     """
-    places = range(THE_TABLE, len(table.columns))
+    places = [THE_TABLE, *(at for at, one in enumerate(table.columns) if not one.hidden)]
     lacking = {at for at in places if at not in answers and not is_written(known, at)}
     corrected = Provenance.CORRECTION in known.get(THE_TABLE, {})
     return lacking | ({THE_TABLE} - {*answers} if lacking and not corrected else set())

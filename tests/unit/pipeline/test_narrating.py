@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -424,6 +425,21 @@ def test_an_endpoint_without_values_sees_names_and_types_alone(store):
     assert "1. petal (VARCHAR)\n2. weight (VARCHAR)\n3. kind (ENUM)\n" in prompt
     assert not [word for word in ("secret", "kilograms", "flowers", "A comment") if word in prompt]
     assert asked_columns(prompt) == [1, 3]
+
+
+@pytest.mark.parametrize("config", [VALUES, NAMES])
+def test_a_hidden_column_is_neither_named_nor_asked_for(store, config):
+    """Of a table of the same mould in which it is not hidden it is."""
+    ages, shown = table("ages", "name", "age"), table("shown", "name", "age")
+    hidden = Table(ages.table_id, (ages.columns[0], replace(ages.columns[1], hidden=True)), 4, "")
+    read(store, hidden, (1, WRITTEN), document="Age: in years\nA list.")
+    for version, lake in enumerate(([hidden], [hidden, shown]), 1):
+        _, model = narrate(store, config, lake, str(version))
+        found = [asked_columns(prompt) for prompt in model.prompts]
+        assert found == ([[1]] if version == 1 else [[2] if config is NAMES else [1, 2]])
+        about = [prompt for prompt in model.prompts if asked_columns(prompt) == [1]]
+        assert not [one for one in about if "age" in one.casefold().replace("ages", "")]
+    assert store.problems.all() == []
 
 
 @pytest.mark.parametrize("answer", ["", "I cannot help.", '{"table": "cut', '{"table": 1}'])
