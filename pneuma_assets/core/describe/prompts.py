@@ -18,8 +18,8 @@ PROMPT_VERSIONS = {"names": "names 4", "values": "values 4"}
 RUN = 100
 """Columns that one request shows and asks for, at most."""
 
-SHOWN_ROWS = 5
-SHOWN_TEXTS = 3
+_SHOWN_ROWS = 5
+_SHOWN_TEXTS = 3
 """Of the texts that people wrote of a table, and of its folder."""
 
 _SHOWN_VALUES = 4
@@ -97,7 +97,7 @@ def table_prompt(
         name = harmless(table.table_id.partition("/")[2], _TABLE_CHARACTERS)
         open_texts = (without(table.hidden_names, one) for one in ground.written)
         texts = [harmless(one, _TEXT_CHARACTERS) for one in open_texts if one.strip()]
-        texts = texts[:SHOWN_TEXTS]
+        texts = texts[:_SHOWN_TEXTS]
         written = ["What people wrote about it:", _block(texts)] if texts else []
         rows = [*_rows(table, run, ground)]
         of = f"Some of its {table.row_count:,} rows, without cells that have no value:"
@@ -141,9 +141,9 @@ def _column(at: int, table: Table, ground: Ground | None) -> str:
 
 def _rows(table: Table, run: Sequence[int], ground: Ground) -> Iterator[str]:
     """Yield rows as far as the run of columns shows them: `column: value | column: value`."""
-    for text in () if ground.rows else ground.row_texts[:SHOWN_ROWS]:
+    for text in () if ground.rows else ground.row_texts[:_SHOWN_ROWS]:
         yield harmless(without(table.hidden_names, text), _ROW_CHARACTERS)
-    for row in ground.rows[:SHOWN_ROWS]:
+    for row in ground.rows[:_SHOWN_ROWS]:
         cells = ((table.columns[at], _cell(row[at])) for at in run)
         text = " | ".join(f"{_name(column)}: {cell}" for column, cell in cells if cell)
         yield harmless(text, _ROW_CHARACTERS)
