@@ -32,6 +32,7 @@ from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.models.base import LanguageModel
+from pneuma_assets.core.models.language.registry import prices_of
 from pneuma_assets.core.models.usage import Usage, counting
 from pneuma_assets.core.pipeline.stage import Figures, isolate_failures, save_documents
 from pneuma_assets.core.progress import report
@@ -362,7 +363,7 @@ def generate_descriptions(
             else:
                 why = large if read + written > config.budget else spent
                 _note(causes, subjects[request.table_id], request.asked, why)
-    cents = _cents(config, expected)
+    cents = ceil(100 * prices_of(config.model).cost(expected.read, expected.written))
     figures = SchemaNarrationsFigures(
         expected_tokens=expected.read + expected.written, expected_cents=cents
     )
@@ -376,13 +377,6 @@ def generate_descriptions(
         figures += _ask(store, model, config, requests, subjects, causes, used, spent)
     left = sum(not {spent, large}.isdisjoint(one.values()) for one in causes.values())
     return figures + SchemaNarrationsFigures(left=left), causes
-
-
-def _cents(config: NarrationConfig, used: Usage) -> int:
-    """Return what tokens cost by the model's prices, which are for a million; 0 without prices."""
-    read = getattr(config.model, "read_price", None) or 0.0
-    written = getattr(config.model, "written_price", None) or 0.0
-    return ceil((used.read * read + used.written * written) / 1e6 * 100)
 
 
 def _note(causes: Causes, subject: Subject, asked: Iterable[int], why: NoAnswer) -> None:

@@ -483,7 +483,9 @@ def test_what_the_model_will_be_asked_is_estimated_before_it_is(store):
         assert heard, "told before the first request"
         return sentence_about(prompt)
 
-    priced = VALUES.model_copy(update={"model": Priced()})
+    one = {"model": "m", "endpoint_url": "http://h/v1", "send_values": True}
+    prices = {"read_price": 2.0, "written_price": 8.0}
+    priced = NarrationConfig.model_validate({"model": {**one, **prices}})
     with listening(lambda activity, *_: heard.append(activity)):
         done, model = narrate(store, priced, many(3), model=FakeLanguageModel(answers=answer))
     read = sum(len(prompt) // 3 for prompt in model.prompts)
@@ -492,14 +494,6 @@ def test_what_the_model_will_be_asked_is_estimated_before_it_is(store):
     assert done.expected_cents == -(-(read * 2 + written * 8) // 10_000) > 0
     assert f"3 tables to describe in 3 requests: about {read:,} tokens to read" in heard[0]
     assert "cost about 0." in heard[0]
-
-
-class Priced:
-    """A model whose prices are known, for a million tokens."""
-
-    shows_values = True
-    endpoint_url = "http://h/v1"
-    read_price, written_price = 2.0, 8.0
 
 
 def test_a_run_stays_within_its_budget_and_later_ones_go_on(store):
