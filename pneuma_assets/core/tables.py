@@ -257,6 +257,11 @@ class Table:
     reading: tuple[tuple[str, str], ...] = ()
 
     @property
+    def hidden_names(self) -> set[str]:
+        """Names of columns that rules of privacy hide, in lower case."""
+        return {column.name.casefold() for column in self.columns if column.hidden} - {""}
+
+    @property
     def schema_hash(self) -> str:
         """Hash of the ordered names and types; comments are context, not schema."""
         return content_hash(

@@ -90,8 +90,8 @@ def quoting(prompt: str) -> str:
         return "Yes."
     shown = prompt.partition("Its columns")[2].partition("Answer with one JSON")[0]
     said = "It is one of the things that are kept"
-    lines = enumerate(shown.splitlines()[2:], 1)
-    columns = [{"n": number, "description": f"{said}: {line}"} for number, line in lines]
+    numbered = re.findall(r"^(\d+)\. (.*)$", shown, re.MULTILINE)
+    columns = [{"n": int(n), "description": f"{said}: {line}"} for n, line in numbered]
     return json.dumps({"table": f"It holds {shown[-300:]}", "columns": columns})
 
 
@@ -164,6 +164,15 @@ def test_a_judge_is_shown_no_name_of_a_hidden_column(everything_on):
     assert columns["people/main/staff"] == ["id", "place"]
 
 
+def test_a_narrator_is_shown_no_name_of_a_hidden_column(everything_on):
+    prompts = map(prompt_of, everything_on.endpoint.requests)
+    asked = [one for one in prompts if one.startswith("Describe a table")]
+    assert len(asked) > 10
+    assert any("hr/people" in one and "2. city" in one for one in asked)
+    named = re.compile("ssn|salary|mail|nick|payer", re.IGNORECASE)
+    assert [found for one in asked for found in named.findall(one)] == []
+
+
 def test_what_no_rule_hides_is_everywhere(everything_on):
     found = {where for where, data in everything_on.everything() if SHOWN in data}
     assert {"prompts", "output and logs"} < found
@@ -230,7 +239,8 @@ def test_an_endpoint_sees_no_value_unless_told_to(tmp_path, lake):
             asked = len(endpoint.requests)
             workspace.answer("who earns what")
             notices = workspace.status().notices
-    assert b"salary" in endpoint.said
+    assert b"city" in endpoint.said
+    assert b"salary" not in endpoint.said
     assert b"Describe a table" in endpoint.said
     assert any("CREATE TABLE" in prompt_of(one) for one in endpoint.requests[asked:])
     assert SHOWN not in endpoint.said

@@ -23,11 +23,11 @@ ACTIVITY = "schema narrations"
 MAX_CHARACTERS = 400
 """Of one description."""
 
-LEAST_TOKENS, TABLE_TOKENS, COLUMN_TOKENS = 2_000, 400, 40
+_LEAST_TOKENS, _TABLE_TOKENS, _COLUMN_TOKENS = 2_000, 400, 40
 """Most tokens of an answer: of any, and for the table and each column where that is more. What a
 model thinks before it answers counts among them."""
 
-EXPECTED_OF_TABLE, EXPECTED_OF_COLUMN = 80, 30
+_EXPECTED_OF_TABLE, _EXPECTED_OF_COLUMN = 80, 30
 """Tokens that answers have by and large, for the estimate."""
 
 _NOTHING = re.compile(r"\W*(no description|not sure|cannot tell)\b", re.IGNORECASE)
@@ -63,14 +63,14 @@ class NarrationRequest:
     @property
     def tokens(self) -> tuple[int, int]:
         """About how many tokens the model will read and write, without what it thinks."""
-        of_table = EXPECTED_OF_TABLE if THE_TABLE in self.asked else 0
-        written = of_table + EXPECTED_OF_COLUMN * self.columns
+        of_table = _EXPECTED_OF_TABLE if THE_TABLE in self.asked else 0
+        written = of_table + _EXPECTED_OF_COLUMN * self.columns
         return len(self.prompt) // CHARACTERS_PER_TOKEN, written
 
     @property
     def most_written(self) -> int:
         """How many tokens the model may write, with what it thinks."""
-        return max(LEAST_TOKENS, TABLE_TOKENS + COLUMN_TOKENS * self.columns)
+        return max(_LEAST_TOKENS, _TABLE_TOKENS + _COLUMN_TOKENS * self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,9 @@ def requests_of(
             several requests asks for.
         ground: What the model may be shown besides names and types of columns.
     """
-    for run in runs(len(table.columns)):
+    for number, run in enumerate(runs(table)):
         columns = [at for at in sorted(asked) if at in run]
-        summary = THE_TABLE in asked and run.start == 0
+        summary = THE_TABLE in asked and number == 0
         if columns or summary:
             prompt = table_prompt(table, run, columns, ground, summary=summary)
             mine = (*[THE_TABLE] * summary, *columns)

@@ -6,8 +6,10 @@ One request shows a table once; asked for each of its columns, a model would rea
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.tables import LISTED_VALUES, Column, Table
+from pneuma_assets.core.text.holding import without
 from pneuma_assets.core.text.safe import harmless
 
 PROMPT_VERSIONS = {"names": "names 4", "values": "values 4"}
@@ -16,8 +18,8 @@ PROMPT_VERSIONS = {"names": "names 4", "values": "values 4"}
 RUN = 100
 """Columns that one request shows and asks for, at most."""
 
-SHOWN_ROWS = 5
-SHOWN_TEXTS = 3
+_SHOWN_ROWS = 5
+_SHOWN_TEXTS = 3
 """Of the texts that people wrote of a table, and of its folder."""
 
 _SHOWN_VALUES = 4
@@ -65,33 +67,37 @@ class Ground:
     ends: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
 
-def runs(count: int) -> list[range]:
-    """Return which of so many columns each request shows; all in one, up to `RUN`."""
-    return [range(first, min(count, first + RUN)) for first in range(0, count, RUN)]
+def runs(table: Table) -> list[Sequence[int]]:
+    """Return which columns each request shows; all that no rule hides in one, up to `RUN`."""
+    return [*chunks([at for at, one in enumerate(table.columns) if not one.hidden], RUN)]
 
 
 def table_prompt(
-    table: Table, run: range, asked: Sequence[int], ground: Ground | None, *, summary: bool
+    table: Table, run: Sequence[int], asked: Sequence[int], ground: Ground | None, *, summary: bool
 ) -> str:
     """Ask about the columns at the positions `asked`, which a `run` of all columns shows.
+
+    Of columns that rules of privacy hide it has no name either, whoever wrote that.
 
     Args:
         table: It; without a `ground` the prompt shows names and types of columns alone, so that it
             is the same for all tables that are made alike.
         run: Positions.
-        asked: Some of them; their numbers in the prompt begin with 1.
+        asked: Some of them; in the prompt the table's first column has the number 1.
         ground: What the model may be shown of what the table holds.
         summary: Whether it is asked about the table, too.
     """
-    shown = [_column(at, table.columns[at], ground) for at in _seen(table, run)]
-    what = [f"Its columns, {run.start + 1} to {run.stop} of {len(table.columns)}:", _block(shown)]
-    if run.start:
-        seen = _seen(table, range(len(table.columns)))
-        first = (_name(table.columns[at]) for at in seen[:_FIRST_NAMES])
-        what = ["Its first columns:", _block([" | ".join(first)]), *what]
+    shown = [_column(at, table, ground) for at in run]
+    what = [f"Its columns, {numbers(run)} of {len(table.columns)}:", _block(shown)]
+    before = [_name(column) for column in table.columns[: run[0]] if not column.hidden]
+    if before:
+        first = " | ".join(before[:_FIRST_NAMES])
+        what = ["Its first columns:", _block([first]), *what]
     if ground is not None:
         name = harmless(table.table_id.partition("/")[2], _TABLE_CHARACTERS)
-        texts = [harmless(one, _TEXT_CHARACTERS) for one in ground.written[:SHOWN_TEXTS]]
+        open_texts = (without(table.hidden_names, one) for one in ground.written)
+        texts = [harmless(one, _TEXT_CHARACTERS) for one in open_texts if one.strip()]
+        texts = texts[:_SHOWN_TEXTS]
         written = ["What people wrote about it:", _block(texts)] if texts else []
         rows = [*_rows(table, run, ground)]
         of = f"Some of its {table.row_count:,} rows, without cells that have no value:"
@@ -119,17 +125,13 @@ def numbers(positions: Sequence[int]) -> str:
     return ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in spans)
 
 
-def _seen(table: Table, run: range) -> list[int]:
-    """Return the positions of columns that rules of privacy do not hide."""
-    return [at for at in run if not table.columns[at].hidden]
-
-
-def _column(at: int, column: Column, ground: Ground | None) -> str:
+def _column(at: int, table: Table, ground: Ground | None) -> str:
+    column = table.columns[at]
     kind = harmless(LISTED_VALUES.sub(r"\1", column.type), _TYPE_CHARACTERS)
     line = f"{at + 1}. {_name(column)} ({kind})"
     if ground is None:
         return line
-    if said := harmless(ground.said.get(at, ""), _SAID_CHARACTERS):
+    if said := harmless(without(table.hidden_names, ground.said.get(at, "")), _SAID_CHARACTERS):
         line += f": {said}"
     values = _values(ground.values.get(at, ())) or _values(row[at] for row in ground.rows)
     if ends := ground.ends.get(at):
@@ -137,12 +139,12 @@ def _column(at: int, column: Column, ground: Ground | None) -> str:
     return f"{line}; such as {', '.join(values[:_SHOWN_VALUES])}" if values else line
 
 
-def _rows(table: Table, run: range, ground: Ground) -> Iterator[str]:
+def _rows(table: Table, run: Sequence[int], ground: Ground) -> Iterator[str]:
     """Yield rows as far as the run of columns shows them: `column: value | column: value`."""
-    for text in () if ground.rows else ground.row_texts[:SHOWN_ROWS]:
-        yield harmless(text, _ROW_CHARACTERS)
-    for row in ground.rows[:SHOWN_ROWS]:
-        cells = ((table.columns[at], _cell(row[at])) for at in _seen(table, run))
+    for text in () if ground.rows else ground.row_texts[:_SHOWN_ROWS]:
+        yield harmless(without(table.hidden_names, text), _ROW_CHARACTERS)
+    for row in ground.rows[:_SHOWN_ROWS]:
+        cells = ((table.columns[at], _cell(row[at])) for at in run)
         text = " | ".join(f"{_name(column)}: {cell}" for column, cell in cells if cell)
         yield harmless(text, _ROW_CHARACTERS)
 

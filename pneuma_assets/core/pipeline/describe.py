@@ -32,6 +32,7 @@ from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.models.base import LanguageModel
+from pneuma_assets.core.models.language.registry import prices_of
 from pneuma_assets.core.models.usage import Usage, counting
 from pneuma_assets.core.pipeline.stage import Figures, isolate_failures, save_documents
 from pneuma_assets.core.progress import report
@@ -362,7 +363,7 @@ def generate_descriptions(
             else:
                 why = large if read + written > config.budget else spent
                 _note(causes, subjects[request.table_id], request.asked, why)
-    cents = _cents(config, expected)
+    cents = ceil(100 * prices_of(config.model).cost(expected.read, expected.written))
     figures = SchemaNarrationsFigures(
         expected_tokens=expected.read + expected.written, expected_cents=cents
     )
@@ -378,13 +379,6 @@ def generate_descriptions(
     return figures + SchemaNarrationsFigures(left=left), causes
 
 
-def _cents(config: NarrationConfig, used: Usage) -> int:
-    """Return what tokens cost by the model's prices, which are for a million; 0 without prices."""
-    read = getattr(config.model, "read_price", None) or 0.0
-    written = getattr(config.model, "written_price", None) or 0.0
-    return ceil((used.read * read + used.written * written) / 1e6 * 100)
-
-
 def _note(causes: Causes, subject: Subject, asked: Iterable[int], why: NoAnswer) -> None:
     causes.setdefault(subject, {}).update(dict.fromkeys(asked, why))
 
@@ -392,13 +386,17 @@ def _note(causes: Causes, subject: Subject, asked: Iterable[int], why: NoAnswer)
 def _wanted(
     store: Store, keys: Sequence[AnswerKey], tables: Sequence[Table], known: Mapping[str, Known]
 ) -> list[tuple[Table, set[int]]]:
-    """Return what is to be asked, of one table a subject what any table of that lacks."""
-    wanted: dict[Subject, tuple[Table, set[int]]] = {}
+    """Return what is to be asked, of one table a subject what any table of that lacks.
+
+    Tables of which other columns are hidden are asked about apart.
+    """
+    wanted: dict[tuple[Subject, frozenset[str]], tuple[Table, set[int]]] = {}
     for chunk in chunks(tables, CHUNK):
         answers = store.narrations.answers(keys, chunk)
         for table in chunk:
             if lacking := _lacking(table, known[table.table_id], answers[table.table_id]):
-                wanted.setdefault(keys[0].subject(table), (table, set()))[1].update(lacking)
+                alike = keys[0].subject(table), frozenset(table.hidden_names)
+                wanted.setdefault(alike, (table, set()))[1].update(lacking)
     return [*wanted.values()]
 
 
@@ -406,10 +404,9 @@ def _lacking(table: Table, known: Known, answers: Collection[int]) -> set[int]:
     """Return what a model is to be asked of a table, of which it has given these answers.
 
     Where it is asked at all, it says what the table is, too, as long as nobody corrected that: the
-    summary is searched beside what people wrote. Of hidden columns it is shown nothing.
+    summary is searched beside what people wrote.
     """
-    shown = [at for at, column in enumerate(table.columns) if not column.hidden]
-    places = [THE_TABLE, *shown]
+    places = [THE_TABLE, *(at for at, one in enumerate(table.columns) if not one.hidden)]
     lacking = {at for at in places if at not in answers and not is_written(known, at)}
     corrected = Provenance.CORRECTION in known.get(THE_TABLE, {})
     return lacking | ({THE_TABLE} - {*answers} if lacking and not corrected else set())

@@ -7,9 +7,8 @@ place: silence is no "no".
 """
 
 import json
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -17,9 +16,9 @@ from pydantic import BaseModel, Field
 
 from pneuma_assets.core.models.base import LanguageModel, conversation
 from pneuma_assets.core.models.language.forms import ask, room, turn
-from pneuma_assets.core.search.passages import holding
 from pneuma_assets.core.search.results import TableResult, descending
 from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
+from pneuma_assets.core.text.holding import without
 from pneuma_assets.core.text.safe import harmless
 
 MOST_JUDGED = 15
@@ -37,10 +36,6 @@ _QUESTION, _NAME, _CELL, _LEAST_CELL, _REASON = 1_000, 48, 40, 6, 200
 _COLUMNS = 50
 _LARGEST = 1_500
 """Characters of a table in a prompt, where there are few."""
-
-_SEPARATOR = " | "
-_PART = re.compile(r" \| | … |\n")
-"""What stands between the parts of a passage."""
 
 _PROMPT = """Which tables of a data lake answer a question?
 
@@ -172,14 +167,14 @@ def _line(
     """Return a table as JSON of at most `room` characters: rows take what the rest leaves."""
     room = min(room, _LARGEST)
     evidence = evidence or TableTerms()
-    hidden = {one.name.casefold() for one in profile.columns if one.hidden} if profile else set()
+    hidden = profile.hidden_names if profile else set()
     seen = [at for at, name in enumerate(evidence.columns) if name.casefold() not in hidden]
     seen.sort(key=lambda at: evidence.columns[at] not in result.columns)  # the named ones first
     drawn = evidence.rows[:_ROWS]
-    said = "" if result.kind == DocumentKind.NAMES else _without(hidden, result.text)
+    said = "" if result.kind == DocumentKind.NAMES else without(hidden, result.text)
     texts = {
         "id": (result.table_id, room // 5),
-        "about": (_without(hidden, profile.comment) if profile else "", room // 8),
+        "about": (without(hidden, profile.comment) if profile else "", room // 8),
         "passage": (said, room // 4),
     }
     parts = [f'"{key}": {_quoted(text, most)}' for key, (text, most) in texts.items() if text]
@@ -211,13 +206,6 @@ def _that_fit(values: Iterable[str | list[str]], room: int) -> list[str]:
 
 def _json(value: str | list[str]) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _without(hidden: Collection[str], text: str) -> str:
-    """Return a text without its parts that name a column which rules of privacy hide."""
-    if not holding(hidden, text):
-        return text
-    return _SEPARATOR.join(one for one in _PART.split(text) if not holding(hidden, one))
 
 
 def _with_grades(results: Sequence[TableResult], said: Verdicts | None) -> list[TableResult]:

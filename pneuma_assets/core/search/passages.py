@@ -1,10 +1,10 @@
 """The passage of a block that shows a person why it was found."""
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
+from pneuma_assets.core.text.holding import holding
 
 LONGEST = 300
 """Characters of a passage: what a person reads at a glance, about four lines."""
@@ -102,13 +102,6 @@ class Passages:
 def is_heading(text: str) -> bool:
     """Tell whether a passage is a heading alone, which tells nothing."""
     return _HEADING.fullmatch(text) is not None
-
-
-def holding(words: Iterable[str], text: str) -> int:
-    """Return how many of some words, in lower case, occur whole: `C0050`, not `C` and `0050`."""
-    folded = text.casefold()
-    there = (re.escape(word) for word in words if word in folded)  # most are not: no search is made
-    return sum(bool(re.search(rf"(?<!\w){word}(?!\d)", folded)) for word in there)
 
 
 def terms_in(text: str, analyzer: Analyzer) -> frozenset[str]:

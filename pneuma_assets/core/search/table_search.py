@@ -18,7 +18,7 @@ from pneuma_assets.core.search.confidence import (
     words_of_question,
 )
 from pneuma_assets.core.search.names import NameMatch, match_names
-from pneuma_assets.core.search.passages import Passages, holding, is_heading
+from pneuma_assets.core.search.passages import Passages, is_heading
 from pneuma_assets.core.search.rerank import Reranker
 from pneuma_assets.core.search.results import Found, ScoreParts, TableResult, descending
 from pneuma_assets.core.search.retrieve import Proposal
@@ -26,6 +26,7 @@ from pneuma_assets.core.search.signals import MEANING, RankedTable, added
 from pneuma_assets.core.tables import Block, DocumentKind, TableTerms
 from pneuma_assets.core.terms.fields import Field, spaced
 from pneuma_assets.core.text.analysis import Analyzer
+from pneuma_assets.core.text.holding import holding
 
 SILENT = (DocumentKind.ROWS, DocumentKind.SCHEMA)
 """Kinds whose words the fields of evidence have, of all rows and of all names: counted twice, they

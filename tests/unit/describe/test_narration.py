@@ -8,10 +8,7 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.narrate import (
-    COLUMN_TOKENS,
-    LEAST_TOKENS,
     MAX_CHARACTERS,
-    TABLE_TOKENS,
     Narration,
     narrate_tables,
     requests_of,
@@ -91,6 +88,44 @@ def test_a_very_wide_table_is_asked_about_in_runs_and_once_as_a_whole():
     assert "c0 | c1 |" in third.prompt, "its first columns say what a row is"
     assert "v150" not in third.prompt
     assert len(second.prompt) < 12_000
+
+
+@pytest.mark.parametrize("with_cells", [True, False])
+def test_a_hidden_column_is_in_no_prompt_and_its_neighbours_keep_their_numbers(with_cells):
+    names = ("id", "Salary", "kind", "ssn")
+    columns = tuple(Column(one, "INT", hidden=one in ("Salary", "ssn")) for one in names)
+    ground = Ground(
+        written=["Staff.\nsalary: in euros\nkind: as told", "The SSN is that of the state."],
+        said={1: "What is earned", 2: "Kind | by salary | of work"},
+        rows=[("1", "7000", "x", "a7")] if with_cells else (),
+        row_texts=["id: 1 | Salary: 7000 | kind: x | ssn: a7"],
+        values={1: ["7000"], 3: ["a7"]},
+        ends={1: ("7000", "7000")},
+    )
+    one = Table("lake/staff", columns, 4, "")
+    for shown in (ground, None):
+        (request,) = requests_of(one, {*range(THE_TABLE, 4)}, shown)
+        for word in ("salary", "ssn", "7000", "a7", "earned"):
+            assert word not in request.prompt.casefold()
+        assert request.asked == (THE_TABLE, 0, 2)
+        assert asked_columns(request.prompt) == [1, 3]
+    prompt = prompt_of(one, {THE_TABLE, 0, 2}, ground)
+    assert "Its columns, 1, 3 of 4:\n/*\n1. id (INT)" in prompt
+    assert "\n3. kind (INT): Kind | of work" in prompt
+    assert "/*\nStaff. | kind: as told\n*/" in prompt
+    assert "/*\nid: 1 | kind: x\n*/" in prompt
+
+
+def test_of_a_very_wide_table_hidden_columns_are_in_no_run():
+    hidden = {0, *range(5, 5 + RUN)}
+    columns = tuple(Column(f"c{n}", "INT", hidden=n in hidden) for n in range(2 * RUN + 5))
+    wide = Table("lake/wide", columns, 4, "")
+    first, second = requests_of(wide, {*range(THE_TABLE, 2 * RUN + 5)}, None)
+    assert first.asked == (THE_TABLE, *range(1, 5), *range(105, 201))
+    assert second.asked == (*range(201, 205),)
+    assert "Its first columns:\n/*\nc1 | c2 | c3 | c4 | c105 |" in second.prompt
+    closed = Table("lake/t", (Column("a", "INT", hidden=True),), 4, "")
+    assert not list(requests_of(closed, {THE_TABLE, 0}, Ground())), "there is nothing to show"
 
 
 @given(st.text(max_size=200), st.text(max_size=3_000))
@@ -178,7 +213,7 @@ def test_an_answer_of_many_columns_may_be_long():
     for count in (3, RUN):
         one = table(*(f"c{n}" for n in range(count)))
         list(narrate_tables(Noting(), list(requests_of(one, {*range(count)}, None))))
-    assert seen == [LEAST_TOKENS, TABLE_TOKENS + RUN * COLUMN_TOKENS]
+    assert seen == [2_000, 400 + 40 * RUN]
 
 
 @pytest.mark.parametrize(

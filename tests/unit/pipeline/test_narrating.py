@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -426,6 +427,21 @@ def test_an_endpoint_without_values_sees_names_and_types_alone(store):
     assert asked_columns(prompt) == [1, 3]
 
 
+@pytest.mark.parametrize("config", [VALUES, NAMES])
+def test_a_hidden_column_is_neither_named_nor_asked_for(store, config):
+    """Of a table of the same mould in which it is not hidden it is."""
+    ages, shown = table("ages", "name", "age"), table("shown", "name", "age")
+    hidden = Table(ages.table_id, (ages.columns[0], replace(ages.columns[1], hidden=True)), 4, "")
+    read(store, hidden, (1, WRITTEN), document="Age: in years\nA list.")
+    for version, lake in enumerate(([hidden], [hidden, shown]), 1):
+        _, model = narrate(store, config, lake, str(version))
+        found = [asked_columns(prompt) for prompt in model.prompts]
+        assert found == ([[1]] if version == 1 else [[2] if config is NAMES else [1, 2]])
+        about = [prompt for prompt in model.prompts if asked_columns(prompt) == [1]]
+        assert not [one for one in about if "age" in one.casefold().replace("ages", "")]
+    assert store.problems.all() == []
+
+
 @pytest.mark.parametrize("answer", ["", "I cannot help.", '{"table": "cut', '{"table": 1}'])
 def test_an_answer_that_is_none_is_told_counted_and_asked_again(store, answer):
     flowers = table("flowers", "petal", "weight_kg")
@@ -467,7 +483,9 @@ def test_what_the_model_will_be_asked_is_estimated_before_it_is(store):
         assert heard, "told before the first request"
         return sentence_about(prompt)
 
-    priced = VALUES.model_copy(update={"model": Priced()})
+    one = {"model": "m", "endpoint_url": "http://h/v1", "send_values": True}
+    prices = {"read_price": 2.0, "written_price": 8.0}
+    priced = NarrationConfig.model_validate({"model": {**one, **prices}})
     with listening(lambda activity, *_: heard.append(activity)):
         done, model = narrate(store, priced, many(3), model=FakeLanguageModel(answers=answer))
     read = sum(len(prompt) // 3 for prompt in model.prompts)
@@ -476,14 +494,6 @@ def test_what_the_model_will_be_asked_is_estimated_before_it_is(store):
     assert done.expected_cents == -(-(read * 2 + written * 8) // 10_000) > 0
     assert f"3 tables to describe in 3 requests: about {read:,} tokens to read" in heard[0]
     assert "cost about 0." in heard[0]
-
-
-class Priced:
-    """A model whose prices are known, for a million tokens."""
-
-    shows_values = True
-    endpoint_url = "http://h/v1"
-    read_price, written_price = 2.0, 8.0
 
 
 def test_a_run_stays_within_its_budget_and_later_ones_go_on(store):

@@ -29,8 +29,8 @@ class LlamaCppModel:
     """A GGUF model; prompts run side by side and reuse the beginning they share.
 
     The engine keeps what each of its streams read last, and gives a prompt to the stream with
-    which it shares most, so the columns of one table read their schema once a stream. Answers may
-    differ in a word with what else runs at the time, as it decides what is rounded to 8 bits when.
+    which it shares most. Answers may differ in a word with what else runs at the time, as it
+    decides what is rounded to 8 bits when.
 
     Args:
         name: Identifies model and weights.

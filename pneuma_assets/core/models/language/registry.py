@@ -26,9 +26,7 @@ def open_language_model(
     """Return a configured model; nothing is read, loaded or connected to before its first use.
 
     An `endpoint_url` means that endpoint and a `.gguf` file llama.cpp, unless there is a GPU; all
-    else runs in transformers. That is also the quicker one for the packaged model on a CPU: where
-    that multiplies bfloat16 it narrates two to three times as many columns a second as llama.cpp,
-    elsewhere about as many (`experiments.narration` of the benchmarks).
+    else runs in transformers.
 
     Args:
         config: An entry of `models`.
