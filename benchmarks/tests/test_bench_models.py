@@ -31,8 +31,8 @@ def test_tables_are_asked_about_as_the_configuration_names(tmp_path):
         config = NarrationConfig.model_validate({"model": {"model": "m", **there}})
         describe(small_set(), model, config, tmp_path)
         prompts[prompt] = model.prompts
-    assert all("Some of its rows:" in prompt for prompt in prompts["values"])
-    assert not any("Some of its rows:" in prompt for prompt in prompts["names"])
+    assert all("Some of its" in prompt for prompt in prompts["values"])
+    assert not any("Some of its" in prompt for prompt in prompts["names"])
     assert len(prompts["names"]) <= len(prompts["values"]) == len(TABLES)
 
 
