@@ -57,7 +57,7 @@ class LanguageModel(Protocol):
     these take turns. A back end that several threads may ask at once says so by an attribute
     `concurrent`, which is True. An endpoint is one; models of this process hold tokenizers and
     batch sizes that are of one call, and would gain nothing on the same cores. One that knows how
-    many tokens of prompt and answer it can hold says so by `context`; else that is None or absent.
+    many tokens of prompt and answer it can hold says so by `context`; else that is None.
     """
 
     @property

@@ -230,12 +230,9 @@ class OpenAIModel:
     ) -> Mapping[str, Any]:
         """Ask for one completion; an option that the endpoint refuses is left out from then on."""
         settings = dict(given)
-        for name in (*_NEW_NAMES, *settings):  # the new name of one may be refused, too
-            if name in self._refused and name in settings:
-                value = settings.pop(name)
-                if name in _NEW_NAMES:
-                    settings[_NEW_NAMES[name]] = value
-        for name in self._refused & settings.keys():
+        for name in _NEW_NAMES.keys() & settings.keys() & self._refused:
+            settings[_NEW_NAMES[name]] = settings.pop(name)
+        for name in settings.keys() & self._refused:  # a new name may be, too
             del settings[name]
         try:
             return self._resting.use(lambda: self._tried(said, settings, until), _AwayError)
