@@ -322,6 +322,7 @@ class TableTerms:
         rows: Rows of the table, all of them or some drawn uniformly; cells are text in the order
             of the columns, None where there is no value.
         cells: Different cells of the other rows.
+        described: What people or a model wrote about columns, a text each.
     """
 
     names: tuple[str, ...] = ()
@@ -330,6 +331,7 @@ class TableTerms:
     spelled_columns: str = ""
     rows: tuple[tuple[str | None, ...], ...] = ()
     cells: tuple[str, ...] = ()
+    described: tuple[str, ...] = ()
 
 
 MOST_JOINS = 50

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from math import log1p
 from typing import ClassVar, NamedTuple, Protocol
 
 from pneuma_assets.core.errors import QueryError
@@ -31,6 +32,7 @@ from pneuma_assets.core.tables import (
 from pneuma_assets.core.terms.fields import (
     HEADERS_IN_ROWS,
     KIND_OF,
+    WIDTH,
     Field,
     cell_term,
     header_terms,
@@ -54,6 +56,9 @@ MOST_HOLDERS = 4
 
 _CHARACTERS = 1_000
 """So much evidence is worth a block, whose text and vector are two to three kilobytes."""
+
+REACHED = (None, Field.NAMES, Field.VALUES)
+"""Of blocks and of which fields it is told what their BM25 could reach."""
 
 UNKNOWN_FACTS = TableFacts(readers=())
 """Of a table of which nothing is known yet: it is shown to nobody who may not see all."""
@@ -142,6 +147,7 @@ def blocks_worth(contents: TableContents) -> int:
     evidence = contents.evidence
     spelled = evidence.spelled_names, evidence.spelled_columns
     texts: Iterable[str] = (*evidence.names, *evidence.columns, *spelled, *evidence.cells)
+    texts = (*texts, *evidence.described)
     cells = sum(len(cell) + 1 for row in evidence.rows for cell in row if cell)
     headers = sum(len(name) + 1 for name in evidence.columns[:HEADERS_IN_ROWS])
     return (
@@ -176,12 +182,15 @@ class SideHits:
         holders: Of each word sought that one to `MOST_HOLDERS` tables hold, all of them, ascending;
             a table holds what stands in its names, its rows or any of its blocks, and a word of
             several parts not by blocks that are `silent`.
+        reach: The most that BM25 could give a block (None), or an entry of a field, for the words
+            of the question: what one has that says all of them, however often.
     """
 
     lexical: Sequence[Hit] = ()
     semantic: Sequence[Hit] = ()
     fields: Mapping[Field, Sequence[TableHit]] = field(default_factory=dict)
     holders: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    reach: Mapping[Field | None, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +212,9 @@ class TableScores:
         row: The number of its best row among `TableTerms.rows`; None where no word occurs in any,
             and of a table without rows, which is found by its columns' names alone.
         headers: The words of the question that stand in its name or in a column's, each with the
-            largest share that it has of one (`terms.fields.header_terms`).
+            largest share that it has of one, or of what is written about one
+            (`terms.fields.header_terms`).
+        columns: About how many columns it has, at least; 0 where that was not asked.
     """
 
     lexical: Hit | None = None
@@ -211,6 +222,7 @@ class TableScores:
     fields: Mapping[Field, float] = field(default_factory=dict)
     row: int | None = None
     headers: Mapping[str, float] = field(default_factory=dict)
+    columns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +257,11 @@ class Question:
     silent: Sequence[DocumentKind] = ()
     headers: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     sought: Mapping[str, Sequence[Place]] = field(default_factory=dict)
+
+    @property
+    def words(self) -> list[str]:
+        """Its different words."""
+        return list(dict.fromkeys((*self.terms, *self.fields.get(Field.VALUES, ()))))
 
 
 class Searcher(Protocol):
@@ -373,7 +390,8 @@ class SearchIndex(ABC):
         """
         questions = self._questions(queries, where, table_ids)
         with self._searching(where) as searcher:
-            return searcher.table_scores(questions, table_ids)
+            found = searcher.table_scores(questions, table_ids)
+        return [{i: _with_columns(one) for i, one in some.items()} for some in found]
 
     def holding(
         self, values: Sequence[str], where: IndexFilter = NO_FILTER
@@ -540,6 +558,16 @@ def _terms_of(
         {} if evidence is None else query_terms(evidence, analyzer),
         {} if evidence is None else header_terms(evidence, analyzer),
     )
+
+
+def _with_columns(scores: TableScores) -> TableScores:
+    headers = dict(scores.headers)
+    return replace(scores, columns=int(headers.pop(WIDTH, 0)), headers=headers)
+
+
+def rarity(blocks: int, having: int) -> float:
+    """Return what BM25 gives one word at most that so many of all blocks or entries have."""
+    return log1p((blocks - having + 0.5) / (having + 0.5))
 
 
 def _check_filter(where: IndexFilter) -> None:

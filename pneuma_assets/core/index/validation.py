@@ -81,7 +81,7 @@ def check_facts(table_id: str, facts: Any) -> None:
 def _problems_of(evidence: Any) -> Iterator[str]:
     if not isinstance(evidence, TableTerms):
         yield "is none; pass TableTerms() where there is nothing"
-    for part in ("names", "columns", "cells"):
+    for part in ("names", "columns", "cells", "described"):
         if not _are_texts(getattr(evidence, part)):
             yield f"has {part} that are not a tuple of texts; pass str alone"
     if not _are_texts((evidence.spelled_names, evidence.spelled_columns)):

@@ -18,13 +18,11 @@ from pneuma_assets.core.search.signals import RankedTable, place_of
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.fields import Field
 
-JOINED, ALIKE = 0.20, 0.30
-"""What a join with a chosen table adds of that one's score, and what a chosen table of the same
-schema or folder that says the same takes of a table's own; chosen with whole sets of questions left
+JOINED, ALIKE, SAID = 0.20, 0.20, 0.20
+"""What a join with a chosen table adds of that one's score; what a chosen table of the same schema
+or folder that says the same takes of a table's own; of the best score, what the table gets whose
+names say the most of the question, others in proportion. Chosen with whole sets of questions left
 out (docs/measurements.md)."""
-NAMED, SAID = 0.20, 0.40
-"""Of the best score, what the table gets whose own name, and whose names in all, say the most of
-the question, others in proportion; chosen likewise."""
 
 KEPT = 3
 """The first tables keep their places: a question that needs one table has it there."""
@@ -51,7 +49,9 @@ def complete(ranked: Sequence[RankedTable], facts: Mapping[str, TableFacts]) -> 
         return list(ranked)
     said, places = _said(among), np.array([place_of(one.table_id) for one in among])
     scores = np.array([one.score for one in among])
-    worth = scores + scores.max() * _by_names(among, said) - _of(among, Field.ROWS)
+    in_all = said.sum(axis=1)
+    worth = scores + scores.max() * SAID * in_all / (in_all.max() or 1.0)
+    worth -= np.array([one.signals.get(Field.ROWS, 0.0) for one in among])
     gained, lost = np.zeros(len(among)), np.zeros(len(among))
     left = np.ones(len(among), bool)
     chosen: list[int] = []
@@ -87,17 +87,6 @@ def _said(tables: Sequence[RankedTable]) -> Shares:
     worth = {word: log(1 + len(tables) / having[word]) for word in sorted(having)}
     said = [[w * one.scores.headers.get(word, 0.0) for word, w in worth.items()] for one in tables]
     return np.array(said, np.float64).reshape(len(tables), len(worth))
-
-
-def _by_names(tables: Sequence[RankedTable], said: Shares) -> Shares:
-    named, in_all = _of(tables, Field.NAMES), said.sum(axis=1)
-    worth: Shares = NAMED * named / (named.max() or 1.0) + SAID * in_all / (in_all.max() or 1.0)
-    return worth
-
-
-def _of(tables: Sequence[RankedTable], field: Field) -> Shares:
-    """Return what one signal contributes to the score of each table."""
-    return np.array([one.signals.get(field, 0.0) for one in tables])
 
 
 def _alike(one: Shares, others: Shares) -> Shares:

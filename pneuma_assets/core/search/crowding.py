@@ -66,7 +66,8 @@ def _spread(
     if not parts:
         return proposal
     side = _together([*parts, found.side])
-    return Proposal(replace(side, holders=proposal.side.holders), proposal.limit)
+    first = proposal.side
+    return Proposal(replace(side, holders=first.holders, reach=first.reach), proposal.limit)
 
 
 def _crowd(index: SearchIndex, found: Proposal, k: int) -> dict[str, str]:

@@ -34,8 +34,6 @@ from pneuma_assets.core.search.signals import (
     RankedTable,
     proposed_tables,
     rank_tables,
-    rarity,
-    with_rare_words,
 )
 from pneuma_assets.core.tables import TableFacts
 
@@ -129,14 +127,14 @@ class Reranker:
         families: Families,
     ) -> list[RankedTable]:
         words = dict.fromkeys(self.index.analyzer.question_terms(question))
-        ranked = rank_tables(found, self.options.weights, proposal.side, words)
+        weights, analyzer = self.options.weights, self.index.analyzer
+        ranked = rank_tables(found, weights, proposal.side, words, analyzer)
         asked = Asked(question, self.named)
         trusted = with_trust(ranked, facts, self.options.trust)
         alone = collapse_copies(trusted, facts, asked)
         folded = families.fold(alone, facts, self.of_family)
         completed = folded if self.of_family > 1 else complete(folded, facts)
-        placed = behind_originals(completed, asked, self.index.evidence)
-        return with_rare_words(placed, rarity(proposal.side), self.options.k)
+        return behind_originals(completed, asked, self.index.evidence)
 
     def _facts_of(self, table_ids: Iterable[str]) -> dict[str, TableFacts]:
         """Return what is known of tables, for who may not see all without what is hidden.

@@ -221,6 +221,7 @@ def _with_copies(
         _first_texts(side.semantic, limit),
         {field: hits[:limit] for field, hits in side.fields.items()},
         side.holders,
+        side.reach,
     )
 
 

@@ -8,18 +8,24 @@ questions name something that stands in its rows, or in its name, and in none of
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum, log
+from functools import lru_cache
+from math import fsum, log, log1p
+from urllib.parse import unquote
 
 from pneuma_assets.core.config.query import Weights
-from pneuma_assets.core.index.base import Hit, SideHits, TableScores
+from pneuma_assets.core.index.base import REACHED, Hit, SideHits, TableScores
 from pneuma_assets.core.relations.families import Family
 from pneuma_assets.core.search.retrieve import weight
+from pneuma_assets.core.terms.fields import Field, name_parts
+from pneuma_assets.core.terms.split_names import parted
+from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 MEANING, WORDS, COVERAGE, PLACE, RARE = "meaning", "words", "coverage", "place", "rare"
+OWN = "own"
 """The signals that are no field of a table's evidence."""
 
-_SHARES = RARE, COVERAGE
-"""Signals that are shares of the whole, which mean the same in every answer."""
+_FEW_COLUMNS = 64
+"""From about as many columns on, a word in one of their names says less of the table."""
 
 MOST_TABLES = 1_000
 """Tables that are scored for one question, if it does not ask for more."""
@@ -71,51 +77,52 @@ def proposed_tables(side: SideHits, most: int = MOST_TABLES) -> list[str]:
 
 
 def rank_tables(
-    found: Mapping[str, TableScores], weights: Weights, side: SideHits, words: Collection[str] = ()
+    found: Mapping[str, TableScores],
+    weights: Weights,
+    side: SideHits,
+    words: Collection[str] = (),
+    analyzer: Analyzer = ENGLISH,
 ) -> list[RankedTable]:
     """Return the candidates, best first, equal ones by table id.
 
-    Each signal but `RARE` and `COVERAGE`, which are shares, is scaled by its best value among the
-    candidates, so that its worth does not depend on how rare words are in this lake; one that none
-    has, such as the words of documents where there are none, counts for nothing. A text that
-    several candidates say counts less, as in `retrieve.weight`, also where it is the best there is:
-    what a folder's README says tells no table of it from the others.
+    Each signal is a share from 0 to 1 of what the question could reach: a cosine, the BM25 of a
+    text beside that of one with all words of the question (`SideHits.reach`), a share of its words
+    or of a name's. So the best of bad matches is a bad match, and a score means the same for every
+    question. A text that several candidates say counts less, as in `retrieve.weight`: what a
+    folder's README says tells no table of it from the others.
 
     Args:
         found: The true scores of every candidate.
         weights: Of the signals.
         side: What the index proposed: blocks of which tables share a text.
         words: The question's, as the index compares them.
+        analyzer: The index's.
     """
     sharing = _sharing(found, side)
-    rare = rarity(side)
-    said = {
-        table_id: one | ({RARE: rare[table_id]} if table_id in rare else {})
-        for table_id, one in coverage(found, words).items()
-    }
-    raw = {
-        table_id: _raw(scores, sharing, len(found)) | said[table_id]
-        for table_id, scores in sorted(found.items())
-    }
+    rare, said = rarity(side), coverage(found, words)
+    asked = frozenset(words)
     given = {name: value for name, value in weights.model_dump().items() if value > 0}
-    alone = [_raw(scores, {}, len(found)) | said[i] for i, scores in found.items()]
-    best = {name: max((one.get(name, 0.0) for one in alone), default=0.0) for name in given}
-    best |= {name: 1.0 for name in _SHARES if best.get(name, 0.0) > 0}
-    wanted = {name: value for name, value in given.items() if best[name] > 0}
-    total = sum(wanted.values()) or 1.0
-    parts = {
-        table_id: {
-            name: wanted[name] / total * value / best[name]
-            for name, value in one.items()
-            if value > 0 and name in wanted
-        }
-        for table_id, one in raw.items()
-    }
-    ranked = [
-        RankedTable(i, added(one), one, found[i], len(sharing.get(_text(found[i].semantic), (i,))))
-        for i, one in parts.items()
-    ]
+    total = fsum(given.values()) or 1.0
+    ranked = []
+    for table_id, scores in sorted(found.items()):
+        shares = _shares(scores, sharing, side, len(found)) | said[table_id]
+        shares |= {RARE: rare.get(table_id, 0.0), OWN: own_share(table_id, asked, analyzer)}
+        parts = {n: given[n] / total * min(1.0, v) for n, v in shares.items() if v and n in given}
+        tables = len(sharing.get(_text(scores.semantic), (table_id,)))
+        ranked.append(RankedTable(table_id, added(parts), parts, scores, tables))
     return sorted(ranked, key=lambda one: -one.score)
+
+
+def own_share(table_id: str, words: Collection[str], analyzer: Analyzer) -> float:
+    """Return the share of the words of a table's own name that the question says, 0 to 1."""
+    own = _own_words(table_id.rpartition("/")[2], analyzer)
+    return sum(word in words for word in own) / max(1, len(own))
+
+
+@lru_cache(maxsize=65_536)
+def _own_words(name: str, analyzer: Analyzer) -> frozenset[str]:
+    parts = name_parts(unquote(name, errors="replace"))
+    return frozenset(analyzer.terms(" ".join(word for part in parts for word in parted(part))))
 
 
 def added(parts: Mapping[str, float]) -> float:
@@ -123,16 +130,27 @@ def added(parts: Mapping[str, float]) -> float:
     return min(1.0, sum(parts.values(), 0.0))
 
 
-def _raw(
-    scores: TableScores, sharing: Mapping[str | None, Iterable[str]], among: int
+def _shares(
+    scores: TableScores, sharing: Mapping[str | None, Iterable[str]], side: SideHits, among: int
 ) -> dict[str, float]:
-    """Return the values of one table's signals; negative cosines count as none."""
-    raw: dict[str, float] = {str(field): score for field, score in scores.fields.items()}
-    for name, hit in ((MEANING, scores.semantic), (WORDS, scores.lexical)):
+    """Return the shares of one table's signals; negative cosines count as none.
+
+    What its rows say is told by the best one of those that are kept, or by all of its cells.
+    """
+    words, names, values = (side.reach.get(of) or 1.0 for of in REACHED)
+    fields = scores.fields
+    rows = max(fields.get(Field.ROWS, 0.0), fields.get(Field.VALUES, 0.0))
+    found = {
+        str(Field.NAMES): fields.get(Field.NAMES, 0.0) / names,
+        str(Field.ROWS): rows / values,
+        str(Field.CELLS): fields.get(Field.CELLS, 0.0) / values,
+    }
+    for name, hit, most in ((MEANING, scores.semantic, 1.0), (WORDS, scores.lexical, words)):
         if hit is not None:
             tables = len(set(sharing.get(hit.block.text, ())))
-            raw[name] = max(0.0, hit.score) * weight(max(1, tables), max(1, among))
-    return raw
+            kept = weight(max(1, tables), max(1, among))
+            found[name] = max(0.0, hit.score) / most * kept
+    return found
 
 
 def rarity(side: SideHits) -> dict[str, float]:
@@ -147,31 +165,6 @@ def rarity(side: SideHits) -> dict[str, float]:
         for table_id in tables:
             held[table_id] += 1 / len(tables)
     return {table_id: 1 - 2**-one for table_id, one in held.items()}
-
-
-def with_rare_words(
-    ranked: Sequence[RankedTable], rare: Mapping[str, float], k: int
-) -> list[RankedTable]:
-    """Let tables that hold rare words stand among the first `k`, in up to half of the places.
-
-    Others that the rest of the question speaks for keep their order, and the first places.
-
-    Args:
-        ranked: The best first.
-        rare: What the rare words that a table holds say for it.
-        k: How many are shown.
-    """
-
-    def says(one: RankedTable) -> float:
-        members = () if one.family is None else one.family.members
-        return max(rare.get(i, 0.0) for i in (one.table_id, *one.copies, *members))
-
-    late = sorted(filter(says, ranked[k:]), key=says, reverse=True)[: k // 2]
-    leaving = [one for one in reversed(ranked[:k]) if not says(one)][: len(late)]
-    moved = {one.table_id for one in (*late, *leaving)}
-    kept = [one for one in ranked[:k] if one.table_id not in moved]
-    others = [one for one in ranked[k:] if one.table_id not in moved]
-    return [*kept, *late[: len(leaving)], *reversed(leaving), *late[len(leaving) :], *others]
 
 
 def _sharing(found: Mapping[str, TableScores], side: SideHits) -> dict[str | None, set[str]]:
@@ -194,11 +187,12 @@ def coverage(
     """Return how much of the question the names of each candidate say, and those of its place.
 
     A word counts more the fewer of the candidates have it in a name, and as far as it is that name:
-    `student` is the table of students more than `student_id`. A question that needs several tables
-    says what each of them is called and has, and they lie in one schema: of two schemas with such a
-    table the one is meant whose best two tables say more of the question together. (All tables of a
-    schema would say more the more of them there are.) Where all candidates lie in one place there
-    is nothing to tell.
+    `student` is the table of students more than `student_id`; of a table of hundreds of columns it
+    counts less, as they say nearly every word. A question that needs several tables says what each
+    of them is called and has, and they lie in one schema: of two schemas with such a table the one
+    is meant whose best two tables say more of the question together. (All tables of a schema would
+    say more the more of them there are.) Where all candidates lie in one place there is nothing to
+    tell.
 
     Args:
         found: The true scores of every candidate.
@@ -210,9 +204,13 @@ def coverage(
     having = Counter(word for one in found.values() for word in one.headers)
     worth = {word: log(1 + len(found) / max(1, having[word])) for word in words}
     whole = fsum(worth.values()) or 1.0
-    said = {
-        table_id: fsum(worth.get(word, 0.0) * share for word, share in one.headers.items()) / whole
+    headers = {
+        table_id: {w: share * _of_width(one.columns) for w, share in one.headers.items()}
         for table_id, one in found.items()
+    }
+    said = {
+        table_id: fsum(worth.get(word, 0.0) * share for word, share in one.items()) / whole
+        for table_id, one in headers.items()
     }
     places: dict[str, list[str]] = defaultdict(list)
     for table_id in sorted(found):  # or which of two equal tables is the best one is chance
@@ -220,11 +218,11 @@ def coverage(
 
     def by_two(tables: Sequence[str]) -> float:
         best = max(tables, key=lambda table_id: said[table_id])
-        has = found[best].headers
+        has = headers[best]
         beyond = (
             fsum(
                 worth.get(word, 0.0) * max(0.0, share - has.get(word, 0.0))
-                for word, share in found[one].headers.items()
+                for word, share in headers[one].items()
             )
             for one in tables
         )
@@ -240,6 +238,11 @@ def coverage(
         }
         for table_id, one in said.items()
     }
+
+
+def _of_width(columns: int) -> float:
+    """Return what the words of a name count in a table of so many columns, from 1 down."""
+    return 1 / (1 + log1p(columns / _FEW_COLUMNS))
 
 
 def place_of(table_id: str) -> str:

@@ -39,13 +39,14 @@ class Field(StrEnum):
     CELLS = "cells"
     """Whole cells; one entry a table."""
     PAIRS = "pairs"
-    """Words that stand side by side in a cell; one entry a table."""
+    """Words that stand side by side in a cell; looked up, never scored; one entry a table."""
     ROWS = "rows"
     """Words of a row and of the first columns' names; one entry a row, in the order of
     `TableTerms.rows`, or one for the columns' names alone where there is no row."""
     HEADERS = "headers"
-    """Words of the table's own name and of its columns' names, each with the number of words of the
-    shortest name that has it (`header_shares`); looked up, never scored; one entry a table."""
+    """Words of the table's own name, of its columns' names and of what is written about columns,
+    each with the number of words of the shortest of these that has it (`header_terms`), and how
+    many columns there are; looked up, never scored; one entry a table."""
 
 
 KIND_OF: Mapping[Field, DocumentKind] = {
@@ -66,7 +67,7 @@ CELL_WORDS = 8
 NAME_WORDS = 5
 """A name of more words is not looked for as a whole."""
 
-TERM_RULES = 3
+TERM_RULES = 4
 """Raised with every change of the terms that `field_entries` returns for the same evidence: engines
 keep it beside the terms, and make them anew where it differs."""
 
@@ -76,8 +77,14 @@ HEADERS_IN_ROWS = 500
 _MOST_WORDS = 200
 """Of a question, the runs of this many words are looked up."""
 
-_LONGEST_HEADER = 4
+_HEADER_WORDS = (1, 2, 3, 4, 8, 16)
+"""Numbers of words of a name or description that are told apart; a longer one has the last."""
+_NAME_AT_MOST = 4
 """Words of a name; a longer one counts as one of so many."""
+_WIDTHS = range(15)
+"""Powers of two by which numbers of columns are told; a table has 10,000 at most."""
+WIDTH = ""
+"""The word that stands for the number of columns in what `header_terms` looks up."""
 _MOST_LOOKED_UP = 100
 """Different words of a question that are looked up among names."""
 _LONGEST = 10_000
@@ -127,7 +134,6 @@ def query_terms(question: str, analyzer: Analyzer) -> dict[Field, list[str]]:
         Field.GRAMS: query_name_terms(name_parts(question)),
         Field.VALUES: words,
         Field.CELLS: list(dict.fromkeys(_cells_asked(plain))),
-        Field.PAIRS: _pairs(analyzer.terms(question)[:_MOST_WORDS]),
         Field.ROWS: words,
     }
     return {field: terms[:MAX_QUESTION_TERMS] for field, terms in asked.items()}
@@ -138,11 +144,12 @@ def header_terms(question: str, analyzer: Analyzer) -> dict[str, tuple[str, floa
 
     Returns:
         By each term the word of the question that it stands for, and the share that this word has
-        of the name: 1 where it is all of it, else the cosine of both as bags of words.
+        of the name: 1 where it is all of it, else the cosine of both as bags of words. For `WIDTH`,
+        about how many columns there are, and not a share.
     """
     words = list(dict.fromkeys(analyzer.question_terms(question)))[:_MOST_LOOKED_UP]
-    lengths = range(1, _LONGEST_HEADER + 1)
-    return {_header_term(word, n): (word, n**-0.5) for word in words for n in lengths}
+    shares = {_header_term(word, n): (word, n**-0.5) for word in words for n in _HEADER_WORDS}
+    return shares | {_header_term(WIDTH, n): (WIDTH, 2.0**n) for n in _WIDTHS}
 
 
 def cell_term(value: str) -> str | None:
@@ -185,17 +192,23 @@ def _name_terms(evidence: TableTerms, analyzer: Analyzer) -> list[str]:
 
 
 def _header_terms(evidence: TableTerms, analyzer: Analyzer) -> list[str]:
-    """Return each word of the table's and its columns' names once, with the shortest one's length.
+    """Return each word of names and descriptions once, with the shortest one's length; the width.
 
-    What a name stands for counts as a word of two.
+    What a name stands for counts as a word of two, and so does the shortest description.
     """
     shortest: dict[str, int] = {}
     spelled = analyzer.terms(f"{evidence.spelled_names} {evidence.spelled_columns}")
     for name in (*evidence.names[-1:], *evidence.columns):
         words = frozenset(analyzer.terms(header_of(name)))
-        shortest |= {word: min(len(words), shortest.get(word, len(words))) for word in words}
+        length = min(len(words), _NAME_AT_MOST)
+        shortest |= {word: min(length, shortest.get(word, length)) for word in words}
     shortest |= {word: min(2, shortest.get(word, 2)) for word in spelled}
-    return [_header_term(word, min(n, _LONGEST_HEADER)) for word, n in shortest.items()]
+    for text in evidence.described:
+        words = frozenset(analyzer.terms(text))
+        length = next((n for n in _HEADER_WORDS[1:] if n >= len(words)), _HEADER_WORDS[-1])
+        shortest |= {word: min(length, shortest.get(word, length)) for word in words}
+    width = len(evidence.columns).bit_length()
+    return [_header_term(WIDTH, width), *(_header_term(*one) for one in shortest.items())]
 
 
 def _header_term(word: str, length: int) -> str:

@@ -10,7 +10,7 @@ from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.tables import content_hash
 from pneuma_assets.core.terms.fields import PRESENCE, Field
 
-FORMAT = 2
+FORMAT = 3
 """Raised with every change of the mapping or of what the documents mean."""
 
 LUCENE_FACTOR = K1 + 1

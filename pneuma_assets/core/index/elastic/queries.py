@@ -2,10 +2,18 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import Any
 
-from pneuma_assets.core.index.base import Hit, IndexFilter, TableHit
-from pneuma_assets.core.index.elastic.documents import BLOCK_FIELDS, TABLE, block_from, joined
+from pneuma_assets.core.index.base import REACHED, Hit, IndexFilter, TableHit, rarity
+from pneuma_assets.core.index.elastic.documents import (
+    BLOCK,
+    BLOCK_FIELDS,
+    EVIDENCE,
+    TABLE,
+    block_from,
+    joined,
+)
 from pneuma_assets.core.index.elastic.errors import item_error
 from pneuma_assets.core.index.elastic.mapping import (
     LUCENE_FACTOR,
@@ -28,6 +36,8 @@ MAX_CANDIDATES = 10_000
 MAX_CLAUSES = 800
 """Of one search; a server with a small heap takes about a thousand."""
 
+_MOST_COUNTED = 100
+"""Words of a question that are counted."""
 _SPARE = 50
 """Neighbours beyond the limit, so that equal scores at its end are cut by block id."""
 _BREADTH = 2.0
@@ -191,6 +201,35 @@ def of_holders(
     }
 
 
+def of_reach(words: Sequence[str], filters: Filters) -> Search:
+    """Return the search that counts blocks and tables, and those that have each of some words."""
+    counted = {
+        f"{place} {number}": {"term": {field or TERMS: token(word)}}
+        for place, field in enumerate(REACHED)
+        for number, word in enumerate(words[:_MOST_COUNTED])
+    }
+    every = {kind: {"term": {"doc": kind}} for kind in (BLOCK, EVIDENCE)}
+    return {
+        "query": filtered(*filters),
+        "size": 0,
+        "track_total_hits": False,
+        "aggs": {"having": {"filters": {"filters": {**every, **counted}}}},
+    }
+
+
+def reach_of(counts: Mapping[str, Any]) -> dict[Field | None, float]:
+    """Return what BM25 could reach by an answer to `of_reach` (`SideHits.reach`)."""
+    having = {name: int(one["doc_count"]) for name, one in counts.items()}
+    return {
+        field: fsum(
+            rarity(max(count, having[EVIDENCE if field else BLOCK]), count)
+            for name, count in having.items()
+            if name.startswith(f"{place} ")
+        )
+        for place, field in enumerate(REACHED)
+    }
+
+
 def bm25_of(hit: Mapping[str, Any]) -> float:
     """Return a hit's BM25 as textbooks have it."""
     return float(hit["_score"]) / LUCENE_FACTOR
@@ -225,4 +264,6 @@ def hits_of(response: Mapping[str, Any]) -> list[Search]:
     """
     if "error" in response:
         raise item_error(int(response.get("status", 500)), response["error"])
+    if "aggregations" in response:
+        return [response["aggregations"]["having"]["buckets"]]
     return list(response["hits"]["hits"])

@@ -45,7 +45,9 @@ from pneuma_assets.core.index.elastic.queries import (
     of_blocks,
     of_field,
     of_holders,
+    of_reach,
     of_records,
+    reach_of,
     semantic_hit,
     table_hit,
     where_filters,
@@ -63,6 +65,7 @@ _NAMED = 50_000
 """Most tables that one clause names; a server takes 65,536."""
 
 _LEXICAL, _SEMANTIC, _RECORDS, _HOLDERS = "lexical", "semantic", "records", "holders of "
+_REACH = "reach"
 Searches = dict[str, Search]
 """A question's searches by what they are for; a field's by the field."""
 Answers = Mapping[str, Answer]
@@ -165,6 +168,7 @@ class Searcher:
                     for word in question.sought
                     if 0 < len(found.get(_HOLDERS + word, ())) <= MOST_HOLDERS
                 },
+                reach_of(found[_REACH][0]) if _REACH in found else {},
             )
             for question, found in zip(
                 questions, self._asked(searches, questions, 2 * limit), strict=True
@@ -319,6 +323,8 @@ class Searcher:
             if question.headers:
                 made[Field.HEADERS] = holding(Field.HEADERS, [*question.headers], tables, size)
             return made
+        if question.words:
+            made[_REACH] = of_reach(question.words, opened.state.visible())
         for word, places in question.sought.items():
             most = MOST_HOLDERS + 1
             made[_HOLDERS + word] = of_holders(places, blocks, tables, most, question.silent)

@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from math import fsum
 from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
 
-from pneuma_assets.core.index.base import K1, B
+from pneuma_assets.core.index.base import K1, B, rarity
 
 TermKeys = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int32]
@@ -150,12 +151,22 @@ class Bm25:
             living = self._alive[rows]
             of_term, rows, counts = of_term[living], rows[living], counts[living]
         having = np.bincount(of_term, minlength=len(keys))
-        rarity = np.log1p((self._blocks - having + 0.5) / (having + 0.5))
-        worth = np.fromiter(counted.values(), np.float64, len(keys)) * rarity
+        rare = np.log1p((self._blocks - having + 0.5) / (having + 0.5))
+        worth = np.fromiter(counted.values(), np.float64, len(keys)) * rare
         frequency = counts.astype(np.float64)
         frequency /= frequency + self._saturation[rows]
         scores += np.bincount(rows, worth[of_term] * frequency, len(scores))
         return scores
+
+
+    def reach(self, terms: Sequence[str]) -> float:
+        """Return what no row can score more than for these terms, each counted once."""
+        keys = np.fromiter(map(term_key, terms), np.uint64, len(terms))
+        having = [0] * len(terms)
+        for part in self._postings:
+            for at, (rows, _) in part.find(keys).items():
+                having[at] += len(rows) if self._all_alive else int(self._alive[rows].sum())
+        return fsum(rarity(self._blocks, some) for some in having)
 
 
 def merged(

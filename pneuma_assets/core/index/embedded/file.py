@@ -33,7 +33,7 @@ from pneuma_assets.core.sqlite_codes import (
 )
 
 APPLICATION_ID = 0x504E4541  # "PNEA"
-FORMAT = 2
+FORMAT = 3
 """Raised with every change of the tables, or of what they mean."""
 FILE_NAME = "index.db"
 

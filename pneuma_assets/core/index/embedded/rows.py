@@ -132,7 +132,8 @@ class Inputs:
         """Return them of a table's checked contents; the rules of terms are part of them."""
         evidence, blocks = contents.evidence, contents.blocks
         spelled = evidence.spelled_names, evidence.spelled_columns
-        parts = [table_id, evidence.names, evidence.columns, *spelled, evidence.cells]
+        parts = [table_id, evidence.names, evidence.columns, *spelled]
+        parts += [evidence.cells, evidence.described]
         # Escapes of JSON would join two surrogates that stand apart, so what is no ASCII stays.
         text = json.dumps(
             [*parts, evidence.rows, TERM_RULES], ensure_ascii=False, separators=(",", ":")
@@ -287,12 +288,12 @@ def unpack_evidence(table: TableRow, stored: bytes) -> TableTerms:
     """
     with reading_rows("evidence"):
         found = json.loads(from_blob(zlib.decompress(stored)))
-        table_id, names, columns, spelled_names, spelled_columns, cells, rows, _ = found
+        table_id, names, columns, *spelled, cells, described, rows, _ = found
         if table_id != table.table_id:
             raise damaged("evidence is not that of its table")
         rows = tuple(tuple(row) for row in rows)
         return TableTerms(
-            tuple(names), tuple(columns), spelled_names, spelled_columns, rows, tuple(cells)
+            *(tuple(names), tuple(columns), *spelled, rows, tuple(cells), tuple(described))
         )
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pneuma_assets.core.index.base import (
     MOST_HOLDERS,
+    REACHED,
     Hit,
     IndexFilter,
     Question,
@@ -66,6 +67,7 @@ class View:
                 [] if one.vector is None else next(nearest),
                 self._best_tables(one.fields, limit),
                 self._holders(one),
+                self._reach(one),
             )
             for one, words in zip(questions, hits, strict=False)
         ]
@@ -116,6 +118,13 @@ class View:
             word: sorted(ids[table] for table in tables)
             for word, tables in found.items()
             if 0 < len(tables) <= MOST_HOLDERS
+        }
+
+    def _reach(self, question: Question) -> dict[Field | None, float]:
+        words, snapshot = question.words, self.snapshot
+        return {
+            field: (snapshot.bm25 if field is None else snapshot.fields[field]).reach(words)
+            for field in REACHED
         }
 
     def _tables_with(
