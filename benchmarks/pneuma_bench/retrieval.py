@@ -36,7 +36,7 @@ from pneuma_assets.core.tables import (
     content_hash,
 )
 from pneuma_assets.core.terms.collect import ROWS_KEPT, collect_rows
-from pneuma_assets.core.terms.split_names import spell_out
+from pneuma_assets.core.terms.split_names import name_prefixes, spell_out
 from pneuma_bench.files import KeptFile
 from pneuma_bench.sets import RetrievalSet
 
@@ -64,14 +64,18 @@ def table_documents(
 
 
 def table_evidence(
-    table: Table, rows: Sequence[Row], dataset: RetrievalSet, sampling: SamplingConfig
+    table: Table,
+    rows: Sequence[Row],
+    dataset: RetrievalSet,
+    sampling: SamplingConfig,
+    prefix: str = "",
 ) -> TableTerms:
     """Return what is searched of a table by its words alone; no values where they are left out."""
     names = dataset.names.get(table.table_id, ())
     columns = tuple(column.name for column in table.columns)
     found = collect_rows(rows if sampling.values else (), len(columns), SEED).terms
     evidence = replace(found, names=tuple(names), columns=columns)
-    return spell_out(evidence, dataset.contexts.get(table.table_id, ()))
+    return spell_out(evidence, dataset.contexts.get(table.table_id, ()), prefix)
 
 
 def index_set(
@@ -88,6 +92,7 @@ def index_set(
     families = find_families(
         {one.table_id: {hash(column.name.casefold()) for column in one.columns} for one in named}
     )
+    prefixes = name_prefixes(dataset.names)
     for portion in chunks(dataset.tables, _TABLES_AT_ONCE):
         documents = []
         for table, rows in portion:
@@ -98,16 +103,13 @@ def index_set(
         embedded: dict[str, list[EmbeddedBlock]] = {table.table_id: [] for table, _ in portion}
         for block, vector in zip(blocks, vectors, strict=True):
             embedded[block.table_id].append(EmbeddedBlock(block, vector))
-        index.replace_tables(
-            {
-                table.table_id: TableContents(
-                    embedded[table.table_id],
-                    table_evidence(table, rows, dataset, sampling),
-                    TableFacts(family=families.get(table.table_id)),
-                )
-                for table, rows in portion
-            }
-        )
+        contents = {}
+        for table, rows in portion:
+            i, prefix = table.table_id, prefixes.get(table.table_id, "")
+            evidence = table_evidence(table, rows, dataset, sampling, prefix)
+            facts = TableFacts(family=families.get(i), prefix=prefix)
+            contents[i] = TableContents(embedded[i], evidence, facts)
+        index.replace_tables(contents)
         made += blocks
         done += len(portion)
         report("indexing tables", done, len(dataset.tables))

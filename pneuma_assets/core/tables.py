@@ -353,6 +353,7 @@ class TableFacts:
         copy_of: The table that it is a copy of; None where it is none.
         joins: Tables that it can be joined with, `MOST_JOINS` at most.
         family: The first of the tables that it is a family with (`relations.families`), if any.
+        prefix: What its name is glued to (`split_names.name_prefixes`), by which it was spelt out.
     """
 
     readers: tuple[str, ...] | None = None
@@ -363,6 +364,7 @@ class TableFacts:
     copy_of: str | None = None
     joins: tuple[str, ...] = ()
     family: str | None = None
+    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)

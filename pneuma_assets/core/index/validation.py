@@ -107,7 +107,8 @@ def _problems_of_facts(facts: Any) -> Iterator[str]:
     if not all(one is None or _is_number(one) for one in numbers):
         yield "have a number that is none, or not finite"
     others = facts.copy_of, facts.family
-    if not isinstance(facts.owned, bool) or not all(isinstance(i, str | None) for i in others):
+    own = isinstance(facts.owned, bool) and isinstance(facts.prefix, str)
+    if not own or not all(isinstance(i, str | None) for i in others):
         yield "have a part of another type"
 
 

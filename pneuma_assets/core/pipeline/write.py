@@ -20,9 +20,9 @@ from pneuma_assets.core.pipeline.stage import Figures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished, Stage, WorkItem
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Table, TableTerms
-from pneuma_assets.core.terms.collect import table_terms
-from pneuma_assets.core.terms.split_names import spell_out
+from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
+from pneuma_assets.core.terms.collect import names_of, table_terms
+from pneuma_assets.core.terms.split_names import name_prefixes, spell_out
 
 logger = logging.getLogger(__name__)
 
@@ -133,8 +133,9 @@ def index_tables(
     store.queue.advance(run_id, Stage.NARRATED, outdated)
     items = [item for item in taken if item.ref.table_id not in outdated]
     figures = SearchIndexFigures(blocks=dict.fromkeys(makers(), 0))
+    prefixes = _prefixes(store)
     for chunk in chunks(items, CHUNK):
-        figures += _index(store, run_id, encoder_name, index, chunk, on_indexed)
+        figures += _index(store, run_id, encoder_name, index, chunk, prefixes, on_indexed)
         report("writing the index", figures.tables, len(items))
     users = store.embeddings.tables()  # before the store: another run may add a table in between
     store.embeddings.prune(store.listings.in_sight(users - store.tables.known()))
@@ -152,6 +153,7 @@ def _index(
     encoder_name: str,
     index: SearchIndex,
     items: Sequence[WorkItem],
+    prefixes: Mapping[str, str],
     on_indexed: Callable[[Sequence[Table]], None],
 ) -> SearchIndexFigures:
     with store.queue.holding(run_id, [item.ref.table_id for item in items]) as held:
@@ -164,8 +166,9 @@ def _index(
     facts = store.access.of_tables(ids)
     gathered = _gathered(store, index, ids)
     contents = {
-        i: TableContents(
-            staged[i], _evidence(item, gathered.get(i), staged[i]), facts.get(i, UNKNOWN_FACTS)
+        i: _spelled(
+            TableContents(staged[i], _evidence(item, gathered.get(i)), facts.get(i, UNKNOWN_FACTS)),
+            prefixes.get(i, ""),
         )
         for i, item in tables.items()
     }
@@ -211,15 +214,20 @@ def _gathered(store: Store, index: SearchIndex, table_ids: Sequence[str]) -> dic
     return waiting | index.evidence(sorted(others))
 
 
-def _evidence(
-    item: WorkItem, gathered: TableTerms | None, embedded: Sequence[EmbeddedBlock]
-) -> TableTerms:
-    """Return a table's terms; what people wrote about it or its folder may spell its names out."""
-    if item.table is None:
-        return TableTerms()
+def _evidence(item: WorkItem, gathered: TableTerms | None) -> TableTerms:
+    return TableTerms() if item.table is None else table_terms(item.table, gathered or TableTerms())
+
+
+def _prefixes(store: Store) -> dict[str, str]:
+    return name_prefixes({table_id: names_of(table_id) for table_id in store.tables.listed()})
+
+
+def _spelled(contents: TableContents, prefix: str) -> TableContents:
+    """Return a table, its name off a prefix; what people wrote about it may spell names out."""
     kinds = (DocumentKind.CONTEXT, DocumentKind.FOLDER)
-    texts = (one.block.text for one in embedded if one.block.kind in kinds)
-    return spell_out(table_terms(item.table, gathered or TableTerms()), texts)
+    texts = (one.block.text for one in contents.blocks if one.block.kind in kinds)
+    spelled = spell_out(contents.evidence, texts, prefix)
+    return replace(contents, evidence=spelled, facts=replace(contents.facts, prefix=prefix))
 
 
 def publish_metadata(store: Store, run_id: str, index: SearchIndex) -> int:
@@ -227,12 +235,19 @@ def publish_metadata(store: Store, run_id: str, index: SearchIndex) -> int:
 
     The index is asked what it knows, which may be that of a copy. No model is asked, and no text
     written again; one that names a table that some of its readers may not see any more leaves the
-    index first. Killed in between, it is done again by the next run.
+    index first. Names are spelt out anew where the tables beside them tell another prefix than
+    before. Killed in between, it is done again by the next run.
     """
-    wanted = store.access.of_tables()
+    prefixes = _prefixes(store)
+    every = store.access.of_tables()
+    wanted = {i: replace(one, prefix=prefixes.get(i, "")) for i, one in every.items()}
     known = index.facts(list(wanted))
     regranted = [i for i, facts in known.items() if wanted[i].readers != facts.readers]
     redact_names(store, run_id, index, known, regranted)
+    respelled = [i for i, facts in known.items() if wanted[i].prefix != facts.prefix]
+    for chunk in chunks(respelled, CHUNK):
+        found = index.contents(chunk)
+        _replace(store, index, {i: _spelled(one, wanted[i].prefix) for i, one in found})
     differing = {i: wanted[i] for i, facts in known.items() if wanted[i] != facts}
     if differing:
         index.set_facts(differing)

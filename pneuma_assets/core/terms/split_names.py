@@ -7,13 +7,14 @@ for among the words that people wrote about the table itself.
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
+from heapq import nsmallest
 from itertools import takewhile
 
-from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.tables import TableTerms, content_hash
 from pneuma_assets.core.terms.fields import name_parts, plain_words
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
 from pneuma_assets.core.text.word_frequencies import word_frequencies
@@ -35,6 +36,8 @@ _MOST_CHARACTERS = 50_000
 """Of what people wrote about one table."""
 _LEAST_PREFIXED, _MOST_PREFIXED, _LONGEST_PREFIX = 3, 200, 12
 """Names of which it is told what is put before all of them, and its letters at most."""
+_PREFIXED_SHARE, _KNOWN_SHARE = 0.7, 0.35
+"""Of a schema's tables, those that begin with its prefix; of these, those that go on with words."""
 
 Parts = Sequence[str]
 """A name's parts in lower case, as `fields.name_parts` has them."""
@@ -42,14 +45,19 @@ Words = tuple[str, ...]
 NO_WORDS: Collection[str] = frozenset()
 
 
-def spell_out(evidence: TableTerms, texts: Iterable[str]) -> TableTerms:
-    """Return a table's evidence, names spelt out by dictionaries and what people wrote of it."""
+def spell_out(evidence: TableTerms, texts: Iterable[str], prefix: str = "") -> TableTerms:
+    """Return a table's evidence, names spelt out by dictionaries and what people wrote of it.
+
+    `prefix` is what the table's own name is glued to (`name_prefixes`).
+    """
     said = _Said(texts)
     names, columns = (list(map(name_parts, some)) for some in (evidence.names, evidence.columns))
-    known = known_words([*columns, *names[-1:]])
+    own = [part_off(name, prefix) for name in names[-1:]]
+    off = [part for name in own for part in name if part not in names[-1]]
+    known = known_words([*columns, *own])
     return replace(
         evidence,
-        spelled_names=_spelled(names, said, known),
+        spelled_names=" ".join([*off, _spelled([*names[:-1], *own], said, known)]).strip(),
         spelled_columns=_spelled(columns, said, known),
     )
 
@@ -185,6 +193,55 @@ def shared_prefix(names: Sequence[Parts]) -> str:
     shared = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], both))
     lengths = range(1, len(shared) + 1)
     return next((shared[:one] for one in lengths if all(_rest(p, one) for p in some)), "")
+
+
+def name_prefixes(names: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the prefix that a table's name is glued to, of each table where it is.
+
+    The tables of a schema vote, so beside `xxcustomer` and others `xxfclt` is parted, too. `names`
+    are of what a table lies in, and its own.
+    """
+    places: dict[tuple[str, ...], dict[str, Parts]] = defaultdict(dict)
+    for table_id, (*place, own) in names.items():
+        places[tuple(place)][table_id] = name_parts(own)
+    found: dict[str, str] = {}
+    for parts in places.values():
+        prefix = _voted_prefix([parts[i] for i in nsmallest(_MOST_PREFIXED, parts, content_hash)])
+        found |= {i: prefix for i, one in parts.items() if part_off(one, prefix) != one}
+    return found
+
+
+def _voted_prefix(names: Sequence[Parts]) -> str:
+    """Return what most names begin with and go on from, at a part or with words; else nothing.
+
+    Where a part begins counts twice: `olist_items` is no `o` before a list.
+    """
+    best = 0, 0, ""
+    for length in range(1, _LONGEST_PREFIX + 1):
+        [(start, count)] = Counter("".join(parts)[:length] for parts in names).most_common(1)
+        if count < max(_LEAST_PREFIXED, _PREFIXED_SHARE * len(names)):
+            break
+        ways = [_goes_on(parts, length) for parts in names if "".join(parts).startswith(start)]
+        if sum(map(bool, ways)) >= _KNOWN_SHARE * count:
+            best = max(best, (sum(ways), -length, start))
+    return best[-1]
+
+
+def _goes_on(parts: Parts, after: int) -> int:
+    """Return 2 if a part begins behind so many letters, 1 if known words do, in no word; else 0."""
+    rest = _rest(parts, after)
+    whole = parts[-len(rest)] if rest else ""
+    return 2 if rest and rest[0] == whole else int(bool(rest) and not is_word(whole))
+
+
+def part_off(parts: Parts, prefix: str) -> Parts:
+    """Return a name's parts, the prefix as one of them; no word is cut in two."""
+    after = len(prefix) if "".join(parts).startswith(prefix) else 0
+    for at, part in enumerate(parts):
+        if 0 < after < len(part) and not is_word(part):
+            return *parts[:at], part[:after], part[after:], *parts[at + 1 :]
+        after -= len(part)
+    return parts
 
 
 def without_prefix(parts: Parts, prefix: str) -> Parts:

@@ -61,7 +61,7 @@ class FactsConformance(Conformance):
 
     def test_hostile_readers_survive(self, index):
         given = {
-            f"s/{number}": TableFacts(readers=(text, ""), copy_of=text, family=text)
+            f"s/{number}": TableFacts(readers=(text, ""), copy_of=text, family=text, prefix=text)
             for number, text in enumerate(HOSTILE.values())
         }
         index.replace_tables({i: self.contents(i, facts) for i, facts in given.items()})
@@ -81,6 +81,7 @@ class FactsConformance(Conformance):
             TableFacts(owned=1),
             TableFacts(copy_of=b"s/u"),
             TableFacts(family=1),
+            TableFacts(prefix=None),
         ):
             with pytest.raises(SearchIndexError, match="facts of table 's/t'"):
                 index.set_facts({"s/t": facts})

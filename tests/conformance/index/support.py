@@ -38,6 +38,7 @@ FULL_FACTS = TableFacts(
     copy_of="s/original",
     joins=("s/a", "s/b"),
     family="s/first",
+    prefix="xx",
 )
 """Likewise."""
 

@@ -11,6 +11,7 @@ from pneuma_assets.core.tables import TableTerms
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import (
     in_words,
+    name_prefixes,
     parted,
     shared_prefix,
     singular,
@@ -63,6 +64,48 @@ def test_a_prefix_is_no_word_and_parts_what_is_glued_to_it(name: str) -> None:
     assert parted("sbcustname", {"sb"}) == ("sb", "cust", "name")
     assert without_prefix(["order", "id"], "order") == ["order", "id"], "that is a word"
     assert without_prefix(["sb"], "sb") == ["sb"], "nothing would be left"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "names"),
+    [
+        ("xx", "xxcustomer xxorderitem xxfclt | xx_txn_hist"),
+        ("tbl", "tblcustomer tblorderitems tblorders | orders"),
+        ("ab", "aborders abcustomers abpayments | about"),
+        ("sales", "salesorders salesitems salesfclt"),
+        ("", " | tblcustomer tblorderitems orders"),
+        ("", " | xxcustomer xxorders xxitems orders customers items"),
+        ("", " | olist_items olist_orders olist_sellers"),
+        ("", " | stock store staff"),
+        ("", " | tfclt tlat tmbb"),
+        ("", " | a a_ _ 1"),
+    ],
+)
+def test_tables_of_a_schema_tell_what_their_names_are_glued_to(prefix: str, names: str) -> None:
+    tables = {name: ("lake", "shop", name) for name in names.split() if name != "|"}
+    assert name_prefixes(tables) == dict.fromkeys(names.partition("|")[0].split(), prefix)
+
+
+def test_each_schema_has_a_prefix_of_its_own() -> None:
+    names = [("s", "xx", f"xx{one}") for one in ("customers", "orders", "payments")]
+    names += [("s", "tbl", f"tbl{one}") for one in ("customers", "orders", "payments")]
+    names += [("s", "few", "xxcustomers"), ("s", "few", "xxorders")]
+    tables = {"/".join(one): one for one in names}
+    expected = {i: place for i, (_, place, _) in tables.items() if place != "few"}
+    assert name_prefixes(tables) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "spelled"),
+    [
+        ("xxfclt", "xx fclt"),
+        ("xxtxnhist", "xx txnhist txn hist transaction history"),
+        ("xx_customer", ""),
+        ("customer", ""),
+    ],
+)
+def test_a_prefix_is_parted_off_whatever_stands_behind_it(name: str, spelled: str) -> None:
+    assert spell_out(TableTerms(names=("lake", name)), [], "xx").spelled_names == spelled
 
 
 def test_words_that_stand_alone_in_other_names_part_what_is_glued() -> None:
@@ -138,7 +181,9 @@ def test_a_part_that_comes_often_is_looked_for_once() -> None:
 @given(st.lists(st.text(max_size=30), max_size=5), st.lists(st.text(max_size=200), max_size=3))
 def test_any_names_and_texts_can_be_spelt(names: list[str], texts: list[str]) -> None:
     evidence = TableTerms(names=tuple(names), columns=tuple(names))
-    assert spell_out(evidence, texts).names == tuple(names)
+    prefixes = name_prefixes({str(at): ("place", name) for at, name in enumerate(names)})
+    for prefix in {"", *prefixes.values()}:
+        assert spell_out(evidence, texts, prefix).names == tuple(names)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,102 @@
+"""What the names of a schema's tables are glued to is told by all of them, as they are now."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.pipeline.embed import embed_tables
+from pneuma_assets.core.pipeline.write import index_tables, publish_metadata, remove_gone
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.queue import Stage
+from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef
+from tests.support.word_encoder import WordEncoder
+
+OTHERS = ("xxcustomers", "xxorders")
+SPELLED = {"w/s/xxfclt": "xx fclt facilities", "w/s/xxorders": "xx orders"}
+
+
+class Schema:
+    """A schema whose tables come and go, and an index of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = Store(folder / "state.db")
+        self.encoder = WordEncoder()
+        self.index = EmbeddedIndex(folder / "index", self.encoder.name, self.encoder.dimension)
+
+    def close(self) -> None:
+        self.store.close()
+        self.index.close()
+
+    def list(self, *names: str) -> None:
+        refs = [TableRef(f"w/s/{name}", "w", name, "table", "1") for name in names]
+        self.store.listings.sync("w", refs, rule=None)
+
+    def run(self, run: str) -> int:
+        """Index what is new, as a run's stages do; returns of how many tables the index is told."""
+        remove_gone(self.store, self.index, lambda _: None)
+        told = publish_metadata(self.store, run, self.index)
+        self.store.queue.release_claims(run)
+        self.store.queue.claim(run, 10, 3, ["w"])
+        for item in self.store.queue.claimed(run):
+            i = item.ref.table_id
+            self.store.queue.save_profiles(run, [Table(i, (Column("a", "INT"),), 1, "")])
+            said = Document(i, DocumentKind.CONTEXT, "facilities")
+            self.store.documents.replace(DocumentKind.CONTEXT, [(i, [said])])
+            self.store.queue.advance(run, Stage.NARRATED, [i])
+        embed_tables(self.store, run, self.encoder, self.index)
+        index_tables(self.store, run, self.encoder.name, self.index, lambda _: None)
+        return told
+
+    def spelled(self) -> dict[str, str]:
+        """The words that names stand for, of the tables where there are any."""
+        contents = self.index.contents()
+        return {i: words for i, one in contents if (words := one.evidence.spelled_names)}
+
+
+@pytest.fixture
+def schema(tmp_path) -> Iterator[Schema]:
+    with closing(Schema(tmp_path)) as schema:
+        yield schema
+
+
+def test_tables_are_parted_as_soon_as_enough_of_them_are_listed(schema):
+    schema.list("xxfclt", "xxorders")
+    assert schema.run("first") == 0
+    assert "w/s/xxfclt" not in schema.spelled()
+    blocks = {one.block.block_id: one.vector for one in schema.index.blocks()}
+    schema.list("xxfclt", *OTHERS)
+    assert schema.run("second") == 2
+    assert schema.spelled().items() >= SPELLED.items()
+    assert publish_metadata(schema.store, "third", schema.index) == 0
+    kept = {one.block.block_id: one.vector for one in schema.index.blocks(["w/s/xxfclt"])}
+    assert all((blocks[i] == vector).all() for i, vector in kept.items())
+
+
+def test_tables_are_parted_no_more_when_the_others_have_left(schema):
+    schema.list("xxfclt", *OTHERS)
+    schema.run("first")
+    assert schema.spelled().items() >= SPELLED.items()
+    schema.list("xxfclt", "orders")
+    schema.run("second")
+    assert "w/s/xxfclt" not in schema.spelled()
+
+
+def test_killed_while_names_are_spelt_again_the_next_run_does_the_rest(schema, monkeypatch):
+    schema.list("xxfclt", "xxorders")
+    schema.run("first")
+    schema.list("xxfclt", *OTHERS)
+    replace_tables = schema.index.replace_tables
+    with monkeypatch.context() as patch:
+
+        def killed(contents):
+            replace_tables(dict([*contents.items()][:1]))
+            raise KeyboardInterrupt
+
+        patch.setattr(schema.index, "replace_tables", killed)
+        with pytest.raises(KeyboardInterrupt):
+            publish_metadata(schema.store, "killed", schema.index)
+    schema.run("third")
+    assert schema.spelled().items() >= SPELLED.items()
