@@ -15,6 +15,7 @@ from pneuma_assets.core.relations.families import find_families
 from pneuma_assets.core.relations.infer_joins import RECIPE, infer_joins
 from pneuma_assets.core.relations.join_column_facts import JoinColumn, join_columns
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
+from pneuma_assets.core.relations.shared_domains import shared_domains
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import TableFacts, content_hash
 from pneuma_assets.core.terms.collect import ROWS_KEPT, most_cells
@@ -62,7 +63,8 @@ def mark_joins(store: Store, index: SearchIndex) -> int:
             break
         tables, kept = columns_of(store, store.tables.indexed()), ValueOverlap(index)
         tables |= kept.whole(tables)
-        news += store.joins.replace(infer_joins(tables, kept.share), now)
+        keys = infer_joins(tables, kept.share)
+        news += store.joins.replace([*keys, *shared_domains(tables, keys)], now)
         _compare_views(store, store.joins.of_views(), tables)
     new = store.joins.of_views(compared=False)
     _compare_views(store, new, columns_of(store, sorted(_tables_of(new))))
