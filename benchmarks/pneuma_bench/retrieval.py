@@ -21,7 +21,7 @@ from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.pipeline.describe import answer_key
 from pneuma_assets.core.pipeline.sample import SEED
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.relations.families import find_families
+from pneuma_assets.core.relations.families import families_by_word, find_families
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.sampling import sample_positions
@@ -89,9 +89,11 @@ def index_set(
     made: list[Block] = []
     done = 0
     named = (table for table, _ in dataset.tables if dataset.names.get(table.table_id))
-    families = find_families(
-        {one.table_id: {hash(column.name.casefold()) for column in one.columns} for one in named}
-    )
+    columns = {
+        one.table_id: {hash(column.name.casefold()) for column in one.columns} for one in named
+    }
+    families = find_families(columns)
+    families |= families_by_word(columns, families)
     prefixes = name_prefixes(dataset.names)
     for portion in chunks(dataset.tables, _TABLES_AT_ONCE):
         documents = []

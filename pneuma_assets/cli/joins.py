@@ -94,6 +94,5 @@ def _judged_row(one: "JudgedJoin") -> tuple[str, ...]:
 
 def _row(one: "KnownJoin") -> tuple[str, ...]:
     share = "-" if one.share is None else f"{one.share:.0%}"
-    way = "refers to" if one.refers else "is referred to by"
     mine, theirs = ", ".join(one.columns), ", ".join(one.other_columns)
-    return mine, way, one.other, theirs, one.kind, f"{one.score:.2f}", share
+    return mine, one.way, one.other, theirs, one.kind, f"{one.score:.2f}", share

@@ -26,7 +26,7 @@ from random import Random
 
 import numpy as np
 
-from pneuma_assets.core.relations.families import find_families, name_of_family
+from pneuma_assets.core.relations.families import families_by_word, find_families, name_of_family
 from pneuma_assets.core.relations.part_names import meant, order_of
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.fields import spaced
@@ -52,9 +52,9 @@ Figures = dict[str, dict[str, list[float]]]
 
 def families_of(tables: Sequence[Named]) -> dict[str, list[str]]:
     """Return of each table in a family all members, as an index run finds them."""
-    found = find_families(
-        {one.table_id: {hash(name.casefold()) for name in one.columns} for one in tables}
-    )
+    columns = {one.table_id: {hash(name.casefold()) for name in one.columns} for one in tables}
+    found = find_families(columns)
+    found |= families_by_word(columns, found)
     members: dict[str, list[str]] = defaultdict(list)
     for table_id, family in found.items():
         members[family].append(table_id)

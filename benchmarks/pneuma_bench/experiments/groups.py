@@ -33,6 +33,7 @@ from pneuma_assets.core.relations.infer_joins import infer_joins
 from pneuma_assets.core.relations.join_column_facts import JoinColumn, join_columns
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.relations.rank_groups import CANDIDATES, PARTS, SetGrowth
+from pneuma_assets.core.relations.shared_domains import shared_domains
 from pneuma_assets.core.search import completion
 from pneuma_assets.core.search.completion import complete
 from pneuma_assets.core.search.groups import GroupSearch
@@ -91,7 +92,8 @@ class Questions:
 
     def beside(self, table_id: str) -> set[str]:
         """Return the tables that a table can be joined with."""
-        return {i for edge in self.joins.get(table_id, ()) for i in edge.tables} - {table_id}
+        joins = (edge for edge in self.joins.get(table_id, ()) if edge.is_key)
+        return {i for edge in joins for i in edge.tables} - {table_id}
 
     def growth(self, one: Asked, weights: Weights) -> SetGrowth:
         """Return the sets of tables of a question as `find_groups` has them."""
@@ -203,7 +205,8 @@ def joins_of(dataset: RetrievalSet) -> dict[str, list[JoinEdge]]:
         columns = [replace(column, type="") for column in table.columns]
         lake[known] = list(join_columns(known, columns, count, sketch))
     of_table = defaultdict(list)
-    for edge in infer_joins(lake):
+    keys = infer_joins(lake)
+    for edge in (*keys, *shared_domains(lake, keys)):
         one, other = ids[edge.table], ids[edge.other]
         real = replace(edge, table=one, other=other)
         of_table[one].append(real)

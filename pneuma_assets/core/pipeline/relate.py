@@ -11,10 +11,11 @@ from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.relations.copies import RECIPE as COPIES_RECIPE
 from pneuma_assets.core.relations.copies import KnownTable, find_copies
-from pneuma_assets.core.relations.families import find_families
+from pneuma_assets.core.relations.families import families_by_word, find_families
 from pneuma_assets.core.relations.infer_joins import RECIPE, infer_joins
 from pneuma_assets.core.relations.join_column_facts import JoinColumn, join_columns
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
+from pneuma_assets.core.relations.shared_domains import shared_domains
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import TableFacts, content_hash
 from pneuma_assets.core.terms.collect import ROWS_KEPT, most_cells
@@ -37,7 +38,9 @@ def mark_copies(store: Store, facts: Mapping[str, TableFacts]) -> int:
     families = find_families(columns)
     copies = find_copies(tables, families)
     if copies:
-        families = find_families({i: some for i, some in columns.items() if i not in copies})
+        columns = {i: some for i, some in columns.items() if i not in copies}
+        families = find_families(columns)
+    families |= families_by_word(columns, families)
     return store.profiles.mark_copies(copies, families, now)
 
 
@@ -62,7 +65,8 @@ def mark_joins(store: Store, index: SearchIndex) -> int:
             break
         tables, kept = columns_of(store, store.tables.indexed()), ValueOverlap(index)
         tables |= kept.whole(tables)
-        news += store.joins.replace(infer_joins(tables, kept.share), now)
+        keys = infer_joins(tables, kept.share)
+        news += store.joins.replace([*keys, *shared_domains(tables, keys)], now)
         _compare_views(store, store.joins.of_views(), tables)
     new = store.joins.of_views(compared=False)
     _compare_views(store, new, columns_of(store, sorted(_tables_of(new))))

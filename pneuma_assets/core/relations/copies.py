@@ -19,7 +19,7 @@ from pneuma_assets.core.relations.version_names import PlainName, letters_of, pl
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.distinct_cells import Hashes
 
-RECIPE = "3"
+RECIPE = "4"
 """Of how copies, families and their originals are told; another one tells all of them anew."""
 
 ROWS_IN_COMMON = 0.8

@@ -11,6 +11,7 @@ from functools import lru_cache
 from os.path import commonprefix
 
 from pneuma_assets.core.relations.part_names import Told, absent_years, is_told, told_in
+from pneuma_assets.core.relations.version_names import OFTEN, SURE
 from pneuma_assets.core.terms.fields import name_parts
 
 COLUMNS_ALIKE = 0.8
@@ -31,6 +32,20 @@ _MOST_COMPARED = 8
 
 _MOST_NUMBERS = 8
 """Of a name, the last ones."""
+
+_LEAST_NAMED, _LEAST_COMMON, _SHORTEST_WORD = 4, 2, 3
+"""Tables that any last word tells apart, words that they share, and letters of such a word."""
+
+_FEW_KINDS, _LEAST_TELLING = 3, 12
+"""Different tables, by their columns, that have a column that tells of one thing; and how many such
+columns are needed, times the tables: equal columns that half of all tables have say nothing."""
+
+_STATES_OF = """
+bronze silver gold raw clean cleaned final current history all total other
+hourly daily weekly monthly quarterly yearly annual
+"""
+_NO_PARTS = SURE | OFTEN | {*_STATES_OF.split()}
+"""Last words that tell another state, detail or purpose of the same, not a part."""
 
 
 def find_families(columns: Mapping[str, Set[int]]) -> dict[str, str]:
@@ -60,6 +75,44 @@ def find_families(columns: Mapping[str, Set[int]]) -> dict[str, str]:
         if len(left) > 1 and _is_dense({numbers[one] for one in left}):
             found |= dict.fromkeys(left, left[0])
     return found
+
+
+def families_by_word(
+    columns: Mapping[str, Set[int]], families: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the families of tables that any last word tells apart: `rain_by_month_oslo`.
+
+    As nothing says that such a word names a part, a family is asked for more than in
+    `find_families`: four tables beside each other of equal columns, some of which few others have.
+
+    Args:
+        columns: As of `find_families`.
+        families: What that found; tables in these are in no other.
+    """
+    kinds = Counter(one for some in {*map(frozenset, columns.values())} for one in some)
+    beside: dict[object, list[str]] = defaultdict(list)
+    for table_id in sorted(columns.keys() - families.keys()):
+        beside[without_last_word(table_id), frozenset(columns[table_id])].append(table_id)
+    found: dict[str, str] = {}
+    for some in beside.values():
+        rare = sum(kinds[one] <= _FEW_KINDS for one in columns[some[0]])
+        if len(some) >= _LEAST_NAMED and len(some) * rare >= _LEAST_TELLING:
+            found |= dict.fromkeys(some, some[0])
+    return found
+
+
+@lru_cache(maxsize=65_536)
+def without_last_word(table_id: str) -> str:
+    """Return what tables of a family by words are called alike; an id that can be in none, whole.
+
+    Words before the last one mostly say what a table is about: `ozone_summary`, `lead_summary`.
+    """
+    place, _, own = table_id.rpartition("/")
+    *common, last = name_parts(own) or [""]
+    telling = sum(len(one) >= _SHORTEST_WORD and one.isalpha() for one in common)
+    if telling < _LEAST_COMMON or not last.isalpha() or last in _NO_PARTS or told_in(last):
+        return table_id
+    return f"{place}/{' '.join(common)} *"
 
 
 def _is_dense(numbers: Set[int]) -> bool:

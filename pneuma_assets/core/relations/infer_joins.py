@@ -25,7 +25,7 @@ from pneuma_assets.core.relations.join_features import (
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.relations.join_names import NamedColumn, SchemaNames
 
-RECIPE = "12"
+RECIPE = "13"
 """Of how joins are inferred; another one infers all of them anew."""
 
 LEAST_SHARE = 0.5
@@ -34,8 +34,8 @@ refers to a table that was cleaned up since may have more than that."""
 
 LEAST_SCORE = 0.5
 
-_STRONG_CELLS, _STRONG_SHARE = 16, 0.9
-"""Cells compared, and the share of them, from which on a key of another schema is believed."""
+STRONG_CELLS, STRONG_SHARE = 16, 0.9
+"""Cells compared, and the share of them, from which on cells alone are believed."""
 _MOST_MEANT, _MOST_COMPARED = 5, 20
 """Keys that a word means, and with which a column is compared, those of the best names."""
 _MOST_KEYS = 5
@@ -110,7 +110,7 @@ def candidates(tables: Tables, closer: Share = lambda *_: None) -> Iterator[list
             keys = _Keys(some, closer)
             for column in some:
                 found = keys.candidates(column)
-                is_known = len(column.column.cells) >= _STRONG_CELLS and column.own <= OWN
+                is_known = len(column.column.cells) >= STRONG_CELLS and column.own <= OWN
                 if not found and everywhere and is_known:
                     found = [one for one in everywhere.candidates(column) if _is_strong(one)]
                 if found := [one for one in found if not _are_parts(one, alike)]:
@@ -124,8 +124,8 @@ def _are_parts(one: Candidate, alike: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _is_strong(one: Candidate) -> bool:
-    enough = min(len(one.column.cells), len(one.key.cells)) >= _STRONG_CELLS
-    return enough and one.share is not None and one.share >= _STRONG_SHARE
+    enough = min(len(one.column.cells), len(one.key.cells)) >= STRONG_CELLS
+    return enough and one.share is not None and one.share >= STRONG_SHARE
 
 
 def _may_be(column: NamedColumn, key: NamedColumn) -> bool:

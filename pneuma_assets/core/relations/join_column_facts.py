@@ -95,15 +95,16 @@ class JoinColumn:
             return len(self.cells)
         return (len(self.cells) - 1) * _HASHES / float(self.cells[-1])
 
-    def share_in(self, other: "JoinColumn") -> float | None:
+    def share_in(self, other: "JoinColumn", least: int = _LEAST_COMPARED) -> float | None:
         """Return the share of its different cells that another column has, from 0 to 1.
 
-        None where it cannot be told: of either none are known, or too few can be compared.
+        None where it cannot be told: of either none are known, or fewer than `least` of more can be
+        compared.
         """
         mine = self.cells
         if not other.whole and len(other.cells):
             mine = mine[: np.searchsorted(mine, other.cells[-1], "right")]
-        if not len(other.cells) or len(mine) < min(_LEAST_COMPARED, max(1, len(self.cells))):
+        if not len(other.cells) or len(mine) < min(least, max(1, len(self.cells))):
             return None
         both = np.sort(np.concatenate((mine, other.cells)))
         return int(np.count_nonzero(both[1:] == both[:-1])) / len(mine)

@@ -18,7 +18,9 @@ class JoinKind(StrEnum):
     VIEW = "view"
     """A query that joins them so."""
     INFERRED = "inferred"
-    """Names, types and cells of both columns (`inferring`)."""
+    """Names, types and cells of both columns (`infer_joins`)."""
+    DOMAIN = "domain"
+    """Cells of both columns alone: the same domain of values, and no key (`shared_domains`)."""
 
 
 _BELIEVED = tuple(JoinKind)
@@ -29,7 +31,7 @@ On = tuple[str, tuple[str, ...], str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class JoinEdge:
-    """Columns of a table that hold `other_columns` of another one, in order: its key.
+    """Columns of a table that hold `other_columns` of another one, in order: its key (`is_key`).
 
     `kind` says who says so, and `score` how sure that is, from 0 to 1. `share` is that of the
     different cells that the other column has; None where not told.
@@ -70,6 +72,17 @@ class JoinEdge:
         return self.kind is JoinKind.INFERRED
 
     @property
+    def is_key(self) -> bool:
+        """Whether the other columns are said to be a key; a shared domain of values is none."""
+        return self.kind is not JoinKind.DOMAIN
+
+    def way(self, *, refers: bool) -> str:
+        """Return what its table does with the other one; False: the other one with its table."""
+        if not self.is_key:
+            return "shares values with"
+        return "refers to" if refers else "is referred to by"
+
+    @property
     def doubt(self) -> tuple[int, float, On]:
         """Orders joins, those first that are believed before others."""
         return _BELIEVED.index(self.kind), -self.score, self.on
@@ -82,7 +95,10 @@ MOST_WAYS = 8
 
 
 class JoinGraph:
-    """Tables and the joins between them; of several between two tables the most certain first."""
+    """Tables and the joins between them; of several between two tables the most certain first.
+
+    Sets grow along keys; a shared domain makes no neighbours, and joins what nothing else does.
+    """
 
     def __init__(self, edges: Iterable[JoinEdge]) -> None:
         self._between: dict[tuple[str, str], JoinEdge] = {}
@@ -98,7 +114,7 @@ class JoinGraph:
                 surer, weaker = sorted((known, edge), key=attrgetter("doubt"))
                 self._between[edge.tables] = surer
                 self._besides.setdefault(edge.tables, []).append(weaker)
-            for one, other in (edge.tables, edge.tables[::-1]):
+            for one, other in (edge.tables, edge.tables[::-1]) if edge.is_key else ():
                 self._near[one].add(other)
 
     @property

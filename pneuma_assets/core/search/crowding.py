@@ -3,8 +3,8 @@
 Ten thousand shards match a question alike, and the right table may be behind them.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ from pneuma_assets.core.index.base import (
     SideHits,
     TableHit,
 )
-from pneuma_assets.core.relations.families import is_part
+from pneuma_assets.core.relations.families import is_part, without_last_word
 from pneuma_assets.core.search.retrieve import Proposal
 
 OF_FAMILY = 3
@@ -76,7 +76,7 @@ def _crowd(index: SearchIndex, found: Proposal, k: int) -> dict[str, str]:
     That is one that may have more to propose, and proposes fewer families than tables are wanted.
     """
     full = [set(ids) for ids in found.rankings() if len(ids) >= found.limit]
-    may_be = [ids for ids in full if sum(not is_part(one) for one in ids) < k <= len(ids)]
+    may_be = [ids for ids in full if _single(ids) < k <= len(ids)]
     if not may_be:
         return {}
     facts = index.facts(sorted(set().union(*may_be)))
@@ -89,6 +89,12 @@ def _crowd(index: SearchIndex, found: Proposal, k: int) -> dict[str, str]:
         if len(members) < k:
             crowding |= {family for family, count in members.items() if count > OF_FAMILY}
     return {i: family for i, family in family_of.items() if family in crowding}
+
+
+def _single(table_ids: Collection[str]) -> int:
+    """Return how many tables are, by their names, in no family that crowds a signal."""
+    named = Counter(map(without_last_word, table_ids))
+    return sum(not is_part(one) and named[without_last_word(one)] <= OF_FAMILY for one in table_ids)
 
 
 def _best_members(side: SideHits, crowd: Mapping[str, str]) -> SideHits:

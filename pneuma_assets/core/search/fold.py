@@ -182,7 +182,7 @@ class Families:
             for one in able
             if one.score >= able[0].score * (1 - _NEARLY) and one.signals.get(RARE, 0.0) >= rare
         ]
-        first = max(near, key=lambda one: order_of(one.table_id))
+        first = max(near, key=lambda one: order_of(one.table_id)[:-1])
         kept = [first, *(one for one in able if one is not first)][:most]
         of = partial(family_of, members=members, named=self.meant[name], question=self.question)
         return [replace(one, family=of(one.table_id)) for one in kept]

@@ -163,6 +163,7 @@ def _path(group: GroupResult, plan: _Plan) -> tuple[str, list[dict[str, Any]]]:
         (by_id[one.table], by_id[one.other], one)
         for one in group.joins
         if one.table in by_id and one.other in by_id and by_id[one.table] != by_id[one.other]
+        if one.is_key  # a shared domain pairs each row of one table with many of the other
     ]
     referred = {other for _, other, _ in edges}
     base = next((one for one, *_ in edges if one not in referred), next(iter(plan.sources)))

@@ -31,10 +31,12 @@ class KnownJoin:
         other_columns: Of that, in the same order.
         refers: Whether the table that was asked about holds the key of the other one; False: the
             other way round.
-        kind: Who says so: a person, a key that is declared, the query of a view, or the names and
-            cells (`inferred`).
+        kind: Who says so: a person, a key that is declared, the query of a view, the names and
+            cells (`inferred`), or the cells alone, of the same domain of values (`domain`: no key).
         score: How sure that is, from 0 to 1.
         share: Of the cells of who refers, the share that the other has; None where not told.
+        way: What the table does with the other one: `refers to`, `is referred to by`, or `shares
+            values with`.
     """
 
     columns: tuple[str, ...]
@@ -44,6 +46,7 @@ class KnownJoin:
     kind: str
     score: float
     share: float | None
+    way: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +167,8 @@ def _of(table_id: str, edge: JoinEdge) -> KnownJoin:
     mine, theirs = edge.columns, edge.other_columns
     if not refers:
         mine, theirs = theirs, mine
-    return KnownJoin(mine, other, theirs, refers, str(edge.kind), edge.score, edge.share)
+    way = edge.way(refers=refers)
+    return KnownJoin(mine, other, theirs, refers, str(edge.kind), edge.score, edge.share, way)
 
 
 def _spelled(on: "On") -> str:

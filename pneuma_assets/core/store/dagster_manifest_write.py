@@ -218,8 +218,8 @@ def _told(edge: JoinEdge, *, refers: bool) -> str:
     """Return a join as the page of one side tells it; names are anybody's and stand as they are."""
     sides = [(edge.table, edge.columns), (edge.other, edge.other_columns)]
     (_, mine), (other, theirs) = sides if refers else reversed(sides)
-    way = "refers to" if refers else "is referred to by"
     share = "" if edge.share is None else f", {edge.share:.0%} of cells found"
+    way = edge.way(refers=refers)
     return f"{_names(mine)} {way} {_names([other])} ({_names(theirs)}): {edge.kind}{share}"
 
 

@@ -42,12 +42,15 @@ class Joins(StorePart):
     """The part of the store that knows which tables can be joined by which columns."""
 
     def replace(self, inferred: Iterable[JoinEdge], made_of: Sequence[str]) -> int:
-        """Make these all inferred joins; returns how many came or went.
+        """Make these all joins that nobody said; returns how many came or went.
 
         `made_of` names what they were made of, and returns it.
         """
         rows = {
-            edge.on: {**join_key(edge.on), "score": edge.score, "share": edge.share}
+            edge.on: {
+                **join_key(edge.on),
+                **{"kind": str(edge.kind), "score": edge.score, "share": edge.share},
+            }
             for edge in inferred
         }
         with self._db.write() as connection:
@@ -76,7 +79,8 @@ class Joins(StorePart):
 
         Of one join that several tell of, who is believed first, with the share of cells that is
         known. What was rejected is none the other way round, either, unless somebody confirmed
-        that. What was confirmed is left out where a table shows no such column any more.
+        that. What was confirmed is left out where a table shows no such column any more, and so is
+        a shared domain of two tables that are joined in another way.
         """
         said = self.verdicts()
         wanted = set(table_ids)
@@ -91,23 +95,25 @@ class Joins(StorePart):
         rejected = {
             on for one in said if not one.confirmed for on in (one.edge.on, one.edge.turned().on)
         }
+        kept = [e for on, e in found.items() if on not in rejected or e.kind is JoinKind.PERSON]
+        joined = {edge.tables for edge in kept if edge.is_key}
         return sorted(
-            (
-                edge for on, edge in found.items()
-                if on not in rejected or edge.kind is JoinKind.PERSON
-            ),
+            (e for e in kept if e.is_key or e.tables not in joined),
             key=lambda edge: edge.on,
-        )  # fmt: skip
+        )
 
     def pairs(self) -> set[tuple[str, str]]:
-        """Return all tables that can be joined, each pair once, in the order of their ids."""
+        """Return all tables that can be joined, each pair once, in the order of their ids.
+
+        Those that only share a domain of values, as half of a lake may, are no pair.
+        """
         keys = select(edges.c.upstream, edges.c.downstream).where(
             edges.c.kind == str(EdgeKind.FOREIGN_KEY)
         )
         found = {
             (min(row), max(row))
             for asked in (
-                select(joins.c.table_id, joins.c.other),
+                select(joins.c.table_id, joins.c.other).where(joins.c.kind != JoinKind.DOMAIN),
                 select(view_joins.c.table_id, view_joins.c.other),
                 keys,
             )
@@ -116,11 +122,13 @@ class Joins(StorePart):
         }
         judged = {one.edge.tables for one in self.verdicts()}
         told = self.of_tables({table for pair in judged for table in pair}) if judged else []
-        return (found - judged) | {edge.tables for edge in told if edge.table != edge.other}
+        return (found - judged) | {
+            edge.tables for edge in told if edge.table != edge.other and edge.is_key
+        }
 
     def _told(self, table_ids: Collection[str]) -> Iterator[JoinEdge]:
         for row in self._rows_of(select(joins), (joins.c.table_id, joins.c.other), table_ids):
-            yield JoinEdge(*_on(**row._mapping), JoinKind.INFERRED, row.score, row.share)
+            yield JoinEdge(*_on(**row._mapping), JoinKind(row.kind), row.score, row.share)
         keys = select(edges).where(edges.c.kind == str(EdgeKind.FOREIGN_KEY))
         declared = self._rows_of(keys, (edges.c.upstream, edges.c.downstream), table_ids)
         yield from (edge for edge in map(_declared, declared) if edge is not None)

@@ -31,7 +31,7 @@ from sqlalchemy.sql.dml import Insert
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.text.safe import well_formed
 
-FORMAT = "7"
+FORMAT = "8"
 """Raised with every change of the tables below, or of what their columns mean."""
 
 AT_ONCE = 1000
@@ -239,9 +239,14 @@ def _joined() -> tuple[Column[Any], ...]:
 
 
 joins = _table(
-    "joins", *_joined(), _real("score"), Column("share", Real), Index("joins_other", "other")
+    "joins",
+    *_joined(),
+    _text("kind"),
+    _real("score"),
+    Column("share", Real),
+    Index("joins_other", "other"),
 )
-"""Joins that were inferred."""
+"""Joins that were inferred: keys, and shared domains."""
 view_joins = _table(
     "view_joins",
     *(_key("origin"), *_joined(), Column("share", Real)),

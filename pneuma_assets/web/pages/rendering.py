@@ -44,6 +44,7 @@ JOIN_KINDS = {
     "declared": "a foreign key of the source",
     "view": "a view joins them so",
     "inferred": "guessed from names and values",
+    "domain": "the same domain of values, no key",
 }
 
 

@@ -81,6 +81,21 @@ def test_pairs_are_what_any_join_connects_whoever_says_it(listed):
     assert listed.joins.pairs() == both
 
 
+def test_a_shared_domain_is_told_where_nothing_else_joins_two_tables_and_makes_no_pair(listed):
+    domain = JoinEdge("lake/a", ("x",), "lake/b", ("y",), JoinKind.DOMAIN, 0.96, 0.96)
+    far = replace(domain, other="lake/c", other_columns=(HOSTILE,))
+    listed.joins.replace([INFERRED, domain, far], [])
+    assert listed.joins.of_tables(["lake/a"]) == [INFERRED, far]
+    assert listed.joins.pairs() == {("lake/a", "lake/b")}
+    listed.joins.judge(INFERRED, confirmed=False, author="ana")
+    assert listed.joins.of_tables(["lake/b"]) == [domain]
+    assert listed.joins.pairs() == set()
+    listed.joins.judge(domain, confirmed=True, author="ana")
+    assert (on(listed, "lake/b"), listed.joins.pairs()) == (
+        [("lake/a", "person")], {("lake/a", "lake/b")},
+    )  # fmt: skip
+
+
 def test_what_is_rejected_is_no_join_the_other_way_round(listed):
     turned = replace(
         INFERRED, table="lake/b", columns=("id",), other="lake/a", other_columns=("b_id",)

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.relations.families import family_of, find_families, name_of_family
+from pneuma_assets.core.relations.families import (
+    families_by_word,
+    family_of,
+    find_families,
+    name_of_family,
+)
 from pneuma_assets.core.relations.part_names import meant, order_of
 
 DAYS = [f"web/ga/ga_sessions_2017{month}{day:02}" for month in ("07", "08") for day in (1, 2, 30)]
@@ -79,6 +84,51 @@ def test_parts_of_one_thing_are_a_family(names, name):
 )
 def test_others_are_none(names):
     assert families(*names) == {}
+
+
+RAIN = [f"s/rain_by_month_{city}" for city in ("bergen", "lima", "oslo", "rome")]
+COMMON = {f"s/other{n}": frozenset([0, 1, 2, 3, 100 + n]) for n in range(4)}
+"""Tables of four kinds that have the same four columns."""
+
+
+def by_word(*names: str, columns=frozenset(range(50, 55)), **other: frozenset[int]):
+    known = {name: other.get(name, columns) for name in names} | COMMON
+    return families_by_word(known, find_families(known))
+
+
+def test_four_tables_of_equal_columns_are_a_family_whatever_their_last_words():
+    assert by_word(*RAIN) == dict.fromkeys(RAIN, RAIN[0])
+    assert name_of_family(RAIN) == "s/rain_by_month_*"
+    assert meant("How much did it rain in Oslo in May?", RAIN) == [RAIN[2]]
+    assert meant("How much did it rain in May?", RAIN) == RAIN
+    years = ["s/rain_by_month_2019", "s/rain_by_month_2020"]
+    assert by_word(*RAIN, *years) == dict.fromkeys(RAIN, RAIN[0])
+    assert by_word(*RAIN, *COMMON, "s/rain_by_month_raw") == dict.fromkeys(RAIN, RAIN[0])
+
+
+@pytest.mark.parametrize(
+    ("names", "columns"),
+    [
+        (RAIN[:3], {}),
+        (RAIN, {RAIN[0]: frozenset(range(50, 56))}),
+        ([*RAIN[:3], "s/a/rain_by_month_lima"], {}),
+        (["s/dim_customer", "s/dim_product", "s/dim_store", "s/dim_day"], {}),
+        ([f"s/shop_orders_{one}" for one in ("bronze", "silver", "gold", "raw")], {}),
+        ([f"s/shop_orders_{one}" for one in ("copy", "old", "tmp", "notes", "backup")], {}),
+        ([f"s/shop_orders_{one}" for one in ("2018", "2019", "2020", "2021", "notes")], {}),
+        ([f"s/{one}_daily_summary" for one in ("lead", "ozone", "wind", "voc")], {}),
+        ([f"s/posts_{one}" for one in ("questions", "answers", "wikis", "nominations")], {}),
+        (RAIN, dict.fromkeys(RAIN, frozenset(range(4)))),
+        (RAIN, dict.fromkeys(RAIN, frozenset([0, 1, 50, 51]))),
+    ],
+)
+def test_what_may_be_different_things_is_no_family_by_words(names, columns):
+    assert by_word(*names, **columns) == {}
+
+
+def test_more_members_need_fewer_columns_that_tell_of_one_thing():
+    many = [f"s/rain_by_month_{chr(97 + n)}{chr(97 + n)}t" for n in range(12)]
+    assert by_word(*many, columns=frozenset([0, 1, 50])) == dict.fromkeys(many, many[0])
 
 
 def test_among_numbered_tables_a_year_is_a_number_where_it_counts_through_with_them():

@@ -47,3 +47,15 @@ def test_bridges_join_two_tables_and_none_with_itself():
     graph = JoinGraph([edge("a", "a")])
     assert not graph.neighbours("a")
     assert graph.between("a", "a") is None
+
+
+def test_a_shared_domain_makes_no_neighbours_and_joins_what_nothing_else_does():
+    domain, key = edge("a", "b", JoinKind.DOMAIN), edge("b", "c", score=0.5)
+    graph = JoinGraph([domain, key, edge("a", "m", JoinKind.DOMAIN)])
+    assert (graph.tables, graph.neighbours("a")) == ({"b", "c"}, frozenset())
+    assert graph.linking(["a", "b", "m"]) == set()
+    assert graph.tree(["a", "b", "c"]) == (key, domain)
+    assert JoinGraph([domain, key, edge("a", "c", score=0.5)]).tree(["a", "b", "c"]) == (
+        edge("a", "c", score=0.5), key,
+    )  # fmt: skip
+    assert graph.beyond_guesses({"a", "b"}, 5) == {"a", "b"}

@@ -257,6 +257,23 @@ def test_a_family_is_one_result_with_its_newest_member(years):
     assert one.to_dict()["family"]["tables"] == len(YEARS)
 
 
+def test_a_family_of_any_words_leaves_room_too_and_shows_its_best_member(shop, monkeypatch):
+    words = [f"{one}{other}t" for one in "bcdfghkmprs" for other in "aeiou"]
+    for word in words:
+        facts = TableFacts(family="lake/sales/paid_each_shop_bat")
+        said = QUESTION if word == "cet" else QUESTION.replace("amount", "sum")
+        shop.add(f"lake/sales/paid_each_shop_{word}", said, facts, rows=(("1", "Ann", "2"),))
+    found = families(shop, k=3, n=1)
+    assert next(iter(found)) == "lake/sales/paid_each_shop_cet"
+    assert found["lake/sales/paid_each_shop_cet"].tables == len(words)
+    assert "lake/sales/orders" in found
+    assert next(iter(families(shop, f"{QUESTION} in gut"))) == "lake/sales/paid_each_shop_gut"
+    asked, search = [], shop.index.search
+    monkeypatch.setattr(shop.index, "search", lambda *a: asked.append(a[2]) or search(*a))
+    families(shop, k=5, n=1)
+    assert asked[-1].but_families == ("lake/sales/paid_each_shop_bat",), "others are looked for"
+
+
 @pytest.mark.parametrize("k", range(1, 6))
 @pytest.mark.parametrize("known", [COPY, TableFacts(family="lake/sales/paid_2001")])
 def test_there_are_as_many_results_as_are_asked_for_if_there_are_so_many_tables(shop, known, k):

@@ -51,7 +51,8 @@ def made(state):
 
 def test_tables_are_joined_along_the_path_from_the_one_that_refers():
     tables = ("shop/cities", "shop/customers", "shop/orders", "shop/alone")
-    state = propose("order totals by country", [group(*tables, joins=PATH)], RELATIONS)
+    joins = [*PATH, edge("shop/alone", "a", "shop/cities", "name", JoinKind.DOMAIN)]
+    state = propose("order totals by country", [group(*tables, joins=joins)], RELATIONS)
     (target,) = state.tables
     assert [(one.name, one.type) for one in target.columns] == [
         ("total", "integer"), ("country", "text")]  # fmt: skip

@@ -233,6 +233,24 @@ def test_a_column_that_left_has_no_name_where_names_are_hidden(workspace):
     assert seen.columns == ("salary",)
 
 
+def test_the_same_texts_are_shown_as_what_they_are_by_every_door(here):
+    states = [f"State {number}" for number in range(40)]
+    crime = "state,murders\n" + "".join(f"{one},{len(one)}\n" for one in states)
+    votes = "st,turnout\n" + "".join(f"{one},{n}\n" for n, one in enumerate(states * 2))
+    make_home(here, {"lake/a/crime.csv": crime, "lake/b/votes.csv": votes})
+    with open_workspace() as workspace:
+        [one] = workspace.joins("lake/a/crime")
+        found = workspace.find_groups("murders and turnout in each state", k=5)
+    assert (one.columns, one.other, one.other_columns) == (("state",), "lake/b/votes", ("st",))
+    assert (one.kind, one.way, one.share) == ("domain", "shares values with", 1.0)
+    assert {len(group.tables) for group in found} == {1}, "sets do not grow by it"
+    assert "shares values with" in succeeds("joins", "lake/b/votes")
+    with client_of(local_app(here / "pneuma.yaml")) as client:
+        page = client.get("/tables/lake/a/crime").text
+    assert "shares values with</span>" in page
+    assert "the same domain of values" in page
+
+
 def test_what_a_view_joins_refers_to_the_key_by_its_cells(here):
     with duckdb.connect("shop.duckdb") as connection:
         connection.execute("CREATE TABLE a_guest AS SELECT i AS person FROM range(40) t(i)")
