@@ -8,7 +8,7 @@ from typing import Any
 
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.config.small_sections import SamplingConfig
-from pneuma_assets.core.describe.columns import fact_descriptions, searched_text
+from pneuma_assets.core.describe.columns import added_descriptions, fact_descriptions, searched_text
 from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_tables, requests_of
 from pneuma_assets.core.describe.packing import pack_blocks
@@ -21,7 +21,6 @@ from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.pipeline.describe import answer_key
 from pneuma_assets.core.pipeline.sample import SEED
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.relations.families import find_families
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.sampling import sample_positions
@@ -35,7 +34,7 @@ from pneuma_assets.core.tables import (
     TableTerms,
     content_hash,
 )
-from pneuma_assets.core.terms.collect import ROWS_KEPT, collect_rows
+from pneuma_assets.core.terms.collect import ROWS_KEPT, collect_rows, table_terms
 from pneuma_assets.core.terms.split_names import spell_out
 from pneuma_bench.files import KeptFile
 from pneuma_bench.sets import RetrievalSet
@@ -67,10 +66,10 @@ def table_evidence(
     table: Table, rows: Sequence[Row], dataset: RetrievalSet, sampling: SamplingConfig
 ) -> TableTerms:
     """Return what is searched of a table by its words alone; no values where they are left out."""
-    names = dataset.names.get(table.table_id, ())
-    columns = tuple(column.name for column in table.columns)
-    found = collect_rows(rows if sampling.values else (), len(columns), SEED).terms
-    evidence = replace(found, names=tuple(names), columns=columns)
+    found = collect_rows(rows if sampling.values else (), len(table.columns), SEED).terms
+    evidence = table_terms(table, found)
+    if table.table_id not in dataset.names:
+        evidence = replace(evidence, names=())
     return spell_out(evidence, dataset.contexts.get(table.table_id, ()))
 
 
@@ -84,10 +83,6 @@ def index_set(
     """Represent, pack, embed and index every table of a set; return the blocks."""
     made: list[Block] = []
     done = 0
-    named = (table for table, _ in dataset.tables if dataset.names.get(table.table_id))
-    families = find_families(
-        {one.table_id: {hash(column.name.casefold()) for column in one.columns} for one in named}
-    )
     for portion in chunks(dataset.tables, _TABLES_AT_ONCE):
         documents = []
         for table, rows in portion:
@@ -103,7 +98,7 @@ def index_set(
                 table.table_id: TableContents(
                     embedded[table.table_id],
                     table_evidence(table, rows, dataset, sampling),
-                    TableFacts(family=families.get(table.table_id)),
+                    TableFacts(),
                 )
                 for table, rows in portion
             }
@@ -157,6 +152,16 @@ def describe(
     for (table_id, at), key in keys.items():
         if key in known:
             told[table_id][at] = known[key].decode()
+    return told
+
+
+def written_of(dataset: RetrievalSet) -> Narrations:
+    """Return what lists in documents say of columns, of which no model is asked."""
+    told: dict[str, dict[int, str]] = {}
+    for table, _ in dataset.tables:
+        texts = [("", text) for text in dataset.contexts.get(table.table_id, ())]
+        found = added_descriptions(table, texts)
+        told[table.table_id] = {position: one.text for position, one in found.items()}
     return told
 
 
