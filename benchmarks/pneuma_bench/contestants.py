@@ -130,7 +130,7 @@ class OurSearch:
 
     def prepare(self, dataset: RetrievalSet) -> Prepared:  # noqa: ARG002 (the lab has it)
         """Build the index; two settings that share one build it once."""
-        index, built = self._lab.index(self._setting)
+        index, built, _ = self._lab.index(self._setting)
         self._engine, info = self._lab.engine(self._setting, remembering=False), index.info()
         return Prepared(built.seconds, info.size_bytes, info.blocks)
 

@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterable
 from functools import cache
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 
 import pneuma_assets.core
@@ -33,7 +34,7 @@ def code_key(folders: tuple[Path, ...] = _CODE) -> str:
 
 def tables_key(dataset: RetrievalSet) -> str:
     """Return a hash of all that a set says of its tables."""
-    return _hash(
+    tables = (
         [
             table.table_id,
             [(column.name, column.type, column.comment) for column in table.columns],
@@ -42,6 +43,7 @@ def tables_key(dataset: RetrievalSet) -> str:
         ]
         for table, rows in dataset.tables
     )
+    return _hash(chain(tables, ([*one.on, one.kind] for one in dataset.joins)))
 
 
 def questions_key(dataset: RetrievalSet) -> str:

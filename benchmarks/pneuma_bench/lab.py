@@ -29,7 +29,8 @@ from pneuma_assets.core.tables import Vector, content_hash
 from pneuma_assets.core.text.analysis import analyzer_named
 from pneuma_bench.files import KeptFile, kept_json, write_lines
 from pneuma_bench.keys import code_key, tables_key
-from pneuma_bench.retrieval import Narrations, describe, facts_of, index_set
+from pneuma_bench.relations import Relations, relate
+from pneuma_bench.retrieval import Narrations, describe, facts_of, index_set, written_of
 from pneuma_bench.sets import RetrievalSet
 from pneuma_bench.settings import DEFAULT, Setting
 
@@ -125,9 +126,9 @@ class Lab(Closing):
                 f"{self.folder} cannot be made ({error.strerror}); name another folder"
             ) from error
         self._vectors = self._stack.enter_context(KeptFile(self.folder / "vectors.db"))
-        self._tables = tables_key(dataset)
+        self._tables, self._written = tables_key(dataset), written_of(dataset)
         self._plain: dict[str, Encoder] = {}
-        self._opened: tuple[str, SearchIndex, Built] | None = None
+        self._opened: tuple[str, SearchIndex, Built, Relations] | None = None
 
     def forgetful(self) -> "Lab":
         """Return a lab of the set that finds nothing kept, with the encoders that are loaded."""
@@ -160,10 +161,11 @@ class Lab(Closing):
             QueryOptions.of(deployment.query),
             analyzer=analyzer_named(deployment.index.analyzer),
             elsewhere=Elsewhere(kinds=lambda: [*makers()]),
+            joins_of=self.index(setting)[2].joins_of,
         )
 
-    def index(self, setting: Setting = DEFAULT) -> tuple[SearchIndex, Built]:
-        """Return a setting's index, open until another one is asked for, and what it took."""
+    def index(self, setting: Setting = DEFAULT) -> tuple[SearchIndex, Built, Relations]:
+        """Return a setting's index, open until another is asked for, its cost, its relations."""
         code = code_key()
         key = content_hash(setting.index_key, self._tables, code)[:16]
         if self._opened is None or self._opened[0] != key:
@@ -177,7 +179,10 @@ class Lab(Closing):
             analyzer = analyzer_named(setting.deployment.index.analyzer)
             index = EmbeddedIndex(folder, encoder.name, encoder.dimension, analyzer=analyzer)
             self._open.callback(index.close)
-            self._opened = key, index, built or self._build(setting, index, folder, code)
+            built = built or self._build(setting, index, folder, code)
+            relations = relate(self.dataset, index, self._written)
+            index.set_facts(relations.facts)
+            self._opened = key, index, built, relations
         return self._opened[1:]
 
     def close(self) -> None:
@@ -186,9 +191,12 @@ class Lab(Closing):
 
     def _build(self, setting: Setting, index: SearchIndex, folder: Path, code: str) -> Built:
         encoder = RememberingEncoder(self.encoder(setting), self._vectors)
-        narrations = self._narrations(setting)
+        said, written = self._narrations(setting), self._written
+        narrations = {i: {**said.get(i, {}), **own} for i, own in written.items()}
+        described = narrations if setting.deployment.narration.model else written
         began = time.perf_counter()
-        index_set(index, encoder, self.dataset, setting.deployment.sampling, narrations)
+        sampling = setting.deployment.sampling
+        index_set(index, encoder, self.dataset, sampling, narrations, described)
         built = Built(time.perf_counter() - began, encoder.embedded, code)
         write_lines(folder / _BUILT, [asdict(built)])
         return built

@@ -74,13 +74,14 @@ def measure(lab: Lab, setting: Setting) -> Outcome:
     """
     setting.check_question()
     questions, below = lab.dataset.asked, setting.deployment.query.min_confidence
-    index, built = lab.index(setting)
+    index, built, _ = lab.index(setting)
     options = setting.ask_options(index.kinds())
     times = question_times(lab.engine(setting, remembering=False), questions, options)
     answers = ask_all(lab.engine(setting), questions, options, below)
     info = index.info()
     kinds = Counter(str(embedded.block.kind) for embedded in index.blocks())
     facts = {
+        "names_hidden": not lab.dataset.names,
         "min_confidence": below,
         "questions": sum(1 for one in questions if one.relevant),
         "unanswerable": sum(1 for one in questions if not one.relevant),

@@ -1,7 +1,8 @@
 """Reads sets of tables and questions, as this package or TARGET writes them."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from pneuma_assets.core.evaluation.evaluate import (
     text_of,
     texts_of,
 )
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.sources.files.text_table import common_kind, kind_of_value
 from pneuma_assets.core.sources.names import escape_segment
 from pneuma_assets.core.tables import Column, Table
 from pneuma_assets.core.text.safe import well_formed
@@ -109,31 +112,56 @@ def read_set(folder: Path, name: str) -> RetrievalSet:
     return read_files(folder / f"{name}.tables.jsonl", folder / f"{name}.queries.jsonl")
 
 
-def read_files(tables: Path, queries: Path, *, ids_are_names: bool = False) -> RetrievalSet:
+def read_files(
+    tables: Path,
+    queries: Path,
+    joins: Path | None = None,
+    *,
+    hide_names: bool = False,
+    documents: bool = False,
+) -> RetrievalSet:
     """Read a set, called after the file of its tables; TARGET's shape is read, too.
 
     Rows are cut or filled with None to the width of their table, and cells that are no text are
-    spelled as the file has them.
+    spelled as the file has them. A table without a name is known to people by its id.
 
-    With `ids_are_names`, a table without a name is known to people by its id.
+    Args:
+        tables: The file of the tables.
+        queries: The file of the questions.
+        joins: A file of the joins that the set declares.
+        hide_names: Whether tables are without the names that they have, and so without relations.
+        documents: Whether descriptions of columns are a data dictionary beside each table.
 
     Raises:
         BenchmarkError: A file cannot be read, a line is not what it must be, two tables share an
-            id, or a question names a table that there is not.
+            id, or a question or join names a table that there is not.
     """
-    dataset, ids = _tables(tables, ids_are_names=ids_are_names)
+    dataset, ids = _tables(tables, hide_names=hide_names, documents=documents)
     asked = questions_of(queries, question_records(queries), ids)
     return replace(
         dataset,
+        joins=[] if joins is None else [_join(joins, *one, ids) for one in json_lines(joins)],
         questions=[one.text for one in asked],
         relevant=[one.relevant for one in asked],
         kinds=[one.kind for one in asked],
     )
 
 
-def read_tables(tables: Path) -> RetrievalSet:
+def read_tables(tables: Path, *, hide_names: bool = False) -> RetrievalSet:
     """Read the tables of a set alone, likewise; it has no questions."""
-    return _tables(tables, ids_are_names=False)[0]
+    return _tables(tables, hide_names=hide_names)[0]
+
+
+def _join(path: Path, number: int, record: Record, ids: Mapping[str, str]) -> JoinEdge:
+    """Return a join of a file's line; only a foreign key says which table refers to which."""
+    one, other = (text_of(path, number, record, side) for side in "ab")
+    mine, theirs = (tuple(texts_of(path, number, record, f"{side}_columns")) for side in "ab")
+    if unknown := {one, other} - ids.keys():
+        refuse(path, number, f"no table has the id {min(unknown)!r}")
+    if not mine or len(mine) != len(theirs):
+        refuse(path, number, "'a_columns' and 'b_columns' must be equally many, and not none")
+    kind = JoinKind.DECLARED if record.get("from") == "foreign key" else JoinKind.VIEW
+    return JoinEdge(ids[one], mine, ids[other], theirs, kind, 1.0)
 
 
 def name_parts(name: str) -> tuple[str, ...]:
@@ -142,7 +170,9 @@ def name_parts(name: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def _tables(tables: Path, *, ids_are_names: bool) -> tuple[RetrievalSet, dict[str, str]]:
+def _tables(
+    tables: Path, *, hide_names: bool, documents: bool = False
+) -> tuple[RetrievalSet, dict[str, str]]:
     """Return a set without questions, and the ids of its tables by those in the file."""
     source = escape_segment(well_formed(tables.name.split(".")[0])) or "set"
     read: list[tuple[Table, list[Row]]] = []
@@ -154,17 +184,26 @@ def _tables(tables: Path, *, ids_are_names: bool) -> tuple[RetrievalSet, dict[st
         known = text_of(tables, number, record, "id")
         if known in ids:
             refuse(tables, number, f"another table has the id {known!r}")
-        name = _name(tables, number, record, known if ids_are_names else "")
-        table_id = ids[known] = _table_id(source, name, known)
+        name = () if hide_names else _name(tables, number, record, known)
+        table_id = "/".join(map(escape_segment, (source, *(name or (known,)))))
+        while table_id in contexts:  # tables of one name
+            table_id += "." + escape_segment(known)
+        ids[known] = table_id
         read.append(_table(tables, number, table_id, record))
         if name:
             names[table_id] = name
         contexts[table_id] = texts_of(tables, number, record, "contexts", [])
-        texts = texts_of(tables, number, record, "described", [])
+        texts = texts_of(tables, number, record, "descriptions", [])
         described[table_id] = {at: text for at, text in enumerate(texts) if text.strip()}
+        if documents and described[table_id]:
+            named = zip(texts_of(tables, number, record, "columns"), texts, strict=False)
+            lines = [f"{column}: {text}" for column, text in named if text.strip()]
+            contexts[table_id].append("\n".join([*(f"# {one}\n" for one in name[-1:]), *lines]))
     if not read:
         raise BenchmarkError(f"{tables} holds no table; write one JSON object a line")
-    return RetrievalSet(source, read, (), (), names, contexts, described=described), ids
+    spelled = {table_id: known for known, table_id in ids.items()}
+    dataset = RetrievalSet(source, read, (), (), names, contexts, (), described, spelled)
+    return dataset, ids
 
 
 def _name(path: Path, number: int, record: Mapping[str, Any], default: str) -> tuple[str, ...]:
@@ -186,16 +225,23 @@ def _table(
     cells: list[Row] = [
         tuple(map(_cell, row[:width])) + (None,) * (width - len(row)) for row in rows
     ]
-    columns = tuple(Column(name, "VARCHAR") for name in names)
+    columns = tuple(
+        Column(name, common_kind({_kind(row[at]) for row in cells}))
+        for at, name in enumerate(names)
+    )
     return Table(table_id, columns, len(cells), f"{path}#{number}"), cells
 
 
-def _table_id(source: str, name: Sequence[str], known: str) -> str:
-    """Return an id with the folders of a name, as the product's have them, and then the set's own.
+_NUMBER = re.compile(r"[-+]?(?=\.?\d)(?!0\d)\d*+(?:\.\d++)?(?:[eE][-+]?\d++)?")
 
-    What has no name has no folder: an id says nothing of where its table lies.
+
+def _kind(cell: str | None) -> str:
+    """Return the type that a cell would have in a CSV file, where columns of numbers are numbers.
+
+    What is said of a column without a model depends on that.
     """
-    return "/".join(map(escape_segment, (source, *name[:-1], known)))
+    kind = kind_of_value(cell or None)
+    return "DOUBLE" if kind == "VARCHAR" and _NUMBER.fullmatch(cell or "") else kind
 
 
 def _cell(value: Any) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.config.small_sections import SamplingConfig
-from pneuma_assets.core.describe.columns import fact_descriptions, searched_text
+from pneuma_assets.core.describe.columns import added_descriptions, fact_descriptions, searched_text
 from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_tables, requests_of
 from pneuma_assets.core.describe.packing import pack_blocks
@@ -21,7 +21,6 @@ from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.pipeline.describe import answer_key
 from pneuma_assets.core.pipeline.sample import SEED
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.relations.families import families_by_word, find_families
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.sampling import sample_positions
@@ -35,7 +34,7 @@ from pneuma_assets.core.tables import (
     TableTerms,
     content_hash,
 )
-from pneuma_assets.core.terms.collect import ROWS_KEPT, collect_rows
+from pneuma_assets.core.terms.collect import ROWS_KEPT, collect_rows, table_terms
 from pneuma_assets.core.terms.split_names import name_prefixes, spell_out
 from pneuma_bench.files import KeptFile
 from pneuma_bench.sets import RetrievalSet
@@ -69,12 +68,13 @@ def table_evidence(
     dataset: RetrievalSet,
     sampling: SamplingConfig,
     prefix: str = "",
+    described: Mapping[int, str] = NOTHING,
 ) -> TableTerms:
     """Return what is searched of a table by its words alone; no values where they are left out."""
-    names = dataset.names.get(table.table_id, ())
-    columns = tuple(column.name for column in table.columns)
-    found = collect_rows(rows if sampling.values else (), len(columns), SEED).terms
-    evidence = replace(found, names=tuple(names), columns=columns)
+    found = collect_rows(rows if sampling.values else (), len(table.columns), SEED).terms
+    evidence = table_terms(table, found, described.values())
+    if table.table_id not in dataset.names:
+        evidence = replace(evidence, names=())
     return spell_out(evidence, dataset.contexts.get(table.table_id, ()), prefix)
 
 
@@ -84,17 +84,15 @@ def index_set(
     dataset: RetrievalSet,
     sampling: SamplingConfig,
     narrations: Mapping[str, Mapping[int, str]] = NOTHING,
+    described: Mapping[str, Mapping[int, str]] = NOTHING,
 ) -> list[Block]:
-    """Represent, pack, embed and index every table of a set; return the blocks."""
+    """Represent, pack, embed and index every table of a set; return the blocks.
+
+    `described` is what people or a model wrote of columns.
+    """
+    prefixes = name_prefixes(dataset.names)
     made: list[Block] = []
     done = 0
-    named = (table for table, _ in dataset.tables if dataset.names.get(table.table_id))
-    columns = {
-        one.table_id: {hash(column.name.casefold()) for column in one.columns} for one in named
-    }
-    families = find_families(columns)
-    families |= families_by_word(columns, families)
-    prefixes = name_prefixes(dataset.names)
     for portion in chunks(dataset.tables, _TABLES_AT_ONCE):
         documents = []
         for table, rows in portion:
@@ -108,9 +106,9 @@ def index_set(
         contents = {}
         for table, rows in portion:
             i, prefix = table.table_id, prefixes.get(table.table_id, "")
-            evidence = table_evidence(table, rows, dataset, sampling, prefix)
-            facts = TableFacts(family=families.get(i), prefix=prefix)
-            contents[i] = TableContents(embedded[i], evidence, facts)
+            said = described.get(i, NOTHING)
+            evidence = table_evidence(table, rows, dataset, sampling, prefix, said)
+            contents[i] = TableContents(embedded[i], evidence, TableFacts(prefix=prefix))
         index.replace_tables(contents)
         made += blocks
         done += len(portion)
@@ -161,6 +159,16 @@ def describe(
     for (table_id, at), key in keys.items():
         if key in known:
             told[table_id][at] = known[key].decode()
+    return told
+
+
+def written_of(dataset: RetrievalSet) -> Narrations:
+    """Return what lists in documents say of columns, of which no model is asked."""
+    told: dict[str, dict[int, str]] = {}
+    for table, _ in dataset.tables:
+        texts = [("", text) for text in dataset.contexts.get(table.table_id, ())]
+        found = added_descriptions(table, texts)
+        told[table.table_id] = {position: one.text for position, one in found.items()}
     return told
 
 

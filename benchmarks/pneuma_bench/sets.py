@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pneuma_assets.core.evaluation.evaluate import Question
+from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import Table
@@ -15,8 +16,8 @@ class RetrievalSet:
 
     Attributes:
         name: Of the set; empty where the tables are those of an index that there is.
-        tables: Each table with all of its rows. Its id is the set's name, the folders of its own
-            name, and the id that the set's files have.
+        tables: Each table with all of its rows. Its id is the set's name with its own folders and
+            name, as an index has it; where names are hidden, with the id of the set's files.
         questions: In plain language.
         relevant: Of each question the ids of the tables that it needs; none if no table answers.
         names: What people call a table, by its id: schema or folders, then its own name.
@@ -24,6 +25,8 @@ class RetrievalSet:
         kinds: What sort of question each is, `""` where that is not known; empty: of none it is.
         described: What people wrote about columns, by table id and position. It is not indexed:
             questions are made with it.
+        ids: Of tables as the set's files have them, where these are not the last part of an id.
+        joins: What the set itself says can be joined.
     """
 
     name: str
@@ -34,6 +37,8 @@ class RetrievalSet:
     contexts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     kinds: Sequence[str] = ()
     described: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    ids: Mapping[str, str] = field(default_factory=dict)
+    joins: Sequence[JoinEdge] = ()
 
     @property
     def asked(self) -> list[Question]:
@@ -55,4 +60,4 @@ class RetrievalSet:
         """Return a table's id as the set's files have it."""
         if not self.name:
             return table_id
-        return unescape(table_id.rpartition("/")[2])
+        return self.ids.get(table_id) or unescape(table_id.rpartition("/")[2])

@@ -72,7 +72,7 @@ def _line(source: Source, ref: TableRef, rows: int, seed: int) -> bytes:
         "columns": [table.columns[at].name for at in shown],
         "rows": [[row.cells[at] for at in shown] for row in drawn],
         "contexts": [text for text in (table.comment, *contexts.texts) if text.strip()],
-        "described": [described[at].text if at in described else "" for at in shown],
+        "descriptions": [described[at].text if at in described else "" for at in shown],
     }
     line = json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
     if len(line) > MOST_LINE_BYTES:

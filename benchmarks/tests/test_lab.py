@@ -99,7 +99,7 @@ def test_an_index_that_was_not_finished_is_built_anew(tmp_path):
     setting = setting_of(SIDES, {})
     with lab_of(tmp_path) as lab:
         whole = measure(lab, setting)
-        index, _ = lab.index(setting)
+        index = lab.index(setting)[0]
         index.delete_tables([*index.list_tables()][:3])
     (marker,) = tmp_path.glob("index-*/built.json")
     marker.unlink()

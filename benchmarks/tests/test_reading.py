@@ -6,6 +6,7 @@ import pytest
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.evaluation.evaluate import MOST_LINE_BYTES, read_questions
+from pneuma_assets.core.relations.join_graph import JoinKind
 from pneuma_bench.reading import name_parts, read_files
 
 TABLE = {"id": "1", "columns": ["city", "people"], "rows": [["Oslo", "709037"]]}
@@ -37,7 +38,7 @@ def test_a_set_is_read(tmp_path):
     (first, rows), (second, _) = dataset.tables
     assert [column.name for column in first.columns] == ["city", "people"]
     assert (first.row_count, rows) == (1, [("Oslo", "709037")])
-    assert dataset.names == {first.table_id: ("norway", "cities")}
+    assert dataset.names == {first.table_id: ("norway", "cities"), second.table_id: ("2",)}
     assert dataset.contexts == {first.table_id: ["Towns of Norway."], second.table_id: []}
     assert dataset.relevant == [{first.table_id}, frozenset()]
     assert [dataset.spelled(one.table_id) for one in (first, second)] == ["1", "2"]
@@ -51,25 +52,63 @@ def test_questions_may_say_of_what_kind_they_are(tmp_path):
         read(tmp_path, queries=[QUESTION | {"kind": ["content"]}])
 
 
-def test_an_id_is_a_name_only_where_that_is_said(tmp_path):
-    tables = [TABLE | {"id": "hr/payroll"}]
-    asked = [QUESTION | {"tables": ["hr/payroll"]}]
-    assert read(tmp_path, tables, asked).names == {}
-    named = read(tmp_path, tables, asked, ids_are_names=True)
-    assert named.names == {"t/hr/hr%2Fpayroll": ("hr", "payroll")}
-    assert named.relevant == [{"t/hr/hr%2Fpayroll"}]
-    assert named.spelled("t/hr/hr%2Fpayroll") == "hr/payroll"
+@pytest.mark.parametrize("name", [{}, {"name": "hr/payroll"}])
+def test_an_id_is_the_name_of_a_table_without_one_unless_names_are_hidden(tmp_path, name):
+    known = "2024" if name else "hr/payroll"
+    args = tmp_path, [TABLE | {"id": known} | name], [QUESTION | {"tables": [known]}]
+    named, hidden = read(*args), read(*args, hide_names=True)
+    assert named.names == {"t/hr/payroll": ("hr", "payroll")}
+    assert named.relevant == [{"t/hr/payroll"}]
+    assert named.spelled("t/hr/payroll") == known
+    ((table, _),) = hidden.tables
+    assert (hidden.names, hidden.spelled(table.table_id)) == ({}, known)
+    assert table.table_id == f"t/{known.replace('/', '%2F')}"
+
+
+def test_tables_of_one_name_are_told_apart(tmp_path):
+    tables = [TABLE | {"name": "hr/pay"}, OTHER | {"name": "hr/pay"}]
+    dataset = read(tmp_path, tables, [QUESTION | {"tables": ["2"]}])
+    assert dataset.relevant == [{"t/hr/pay.2"}]
+    assert [dataset.spelled(table.table_id) for table, _ in dataset.tables] == ["1", "2"]
+
+
+JOIN = {"a": "1", "a_columns": ["city"], "b": "2", "b_columns": ["city"], "from": "foreign key"}
+
+
+def test_joins_are_read_by_who_says_them(tmp_path):
+    joins = written(tmp_path / "j.jsonl", JOIN, JOIN | {"from": "benchmark"})
+    declared, other = read(tmp_path, [TABLE, OTHER], joins=joins).joins
+    assert declared.on == other.on == ("t/1", ("city",), "t/2", ("city",))
+    assert (declared.kind, other.kind) == (JoinKind.DECLARED, JoinKind.VIEW)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ({"b": "9"}, "no table has the id '9'"),
+        ({"b_columns": []}, "must be equally many"),
+        ({"a_columns": [], "b_columns": []}, "must be equally many"),
+        ({"a_columns": "city"}, "'a_columns' must be a list of texts"),
+    ],
+)
+def test_a_bad_join_is_named_by_file_and_line(tmp_path, line, told):
+    joins = written(tmp_path / "j.jsonl", JOIN, JOIN | line)
+    with pytest.raises(BenchmarkError, match=rf"j\.jsonl, line 2: .*{told}"):
+        read(tmp_path, [TABLE, OTHER], joins=joins)
+
+
+def test_descriptions_become_a_data_dictionary_where_that_is_asked(tmp_path):
+    tables = [TABLE | {"name": "no.cities", "descriptions": ["", "inhabitants"]}]
+    assert [*read(tmp_path, tables).contexts.values()] == [[]]
+    told = read(tmp_path, tables, documents=True).contexts["t/no/cities"]
+    assert told == ["# cities\n\npeople: inhabitants"]
+    hidden = read(tmp_path, tables, documents=True, hide_names=True).contexts
+    assert [*hidden.values()] == [["people: inhabitants"]]
 
 
 def test_a_name_may_be_given_in_parts_which_may_hold_anything(tmp_path):
     dataset = read(tmp_path, [TABLE | {"name": ["hr", " ", "pay.2024/a"]}])
     assert [*dataset.names.values()] == [("hr", "pay.2024/a")]
-
-
-def test_the_id_of_a_table_without_a_name_has_no_folders(tmp_path):
-    tables = [TABLE | {"id": "hr/payroll"}]
-    ((table, _),) = read(tmp_path, tables, [QUESTION | {"tables": ["hr/payroll"]}]).tables
-    assert table.table_id == "t/hr%2Fpayroll"
 
 
 @pytest.mark.parametrize(
@@ -88,6 +127,26 @@ def test_the_id_of_a_table_without_a_name_has_no_folders(tmp_path):
 def test_rows_fit_their_table_and_cells_are_text(tmp_path, cells, expected):
     ((_, rows),) = read(tmp_path, [TABLE | {"rows": [cells]}]).tables
     assert rows == [expected]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["1", "-20", "", None], "BIGINT"),
+        (["1", "2.5"], "DOUBLE"),
+        (["-.5", "1e-3", "9" * 30], "DOUBLE"),
+        (["01", "1"], "VARCHAR"),
+        (["1_000.5"], "VARCHAR"),
+        (["nan"], "VARCHAR"),
+        (["1" * 300_000 + "x"], "VARCHAR"),
+        (["2020-02-29"], "DATE"),
+        (["", None], "VARCHAR"),
+    ],
+)
+def test_columns_have_the_types_of_a_csv_file(tmp_path, cells, kind):
+    rows = [["a", cell] for cell in cells]
+    ((table, _),) = read(tmp_path, [TABLE | {"rows": rows}]).tables
+    assert [column.type for column in table.columns] == ["VARCHAR", kind]
 
 
 def test_numbers_are_spelled_as_in_the_file(tmp_path):

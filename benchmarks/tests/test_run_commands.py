@@ -90,6 +90,18 @@ def test_a_table_for_people(files):
     assert any(line.startswith("R@1 ") and " to " in line for line in lines)
 
 
+def test_figures_with_names_hidden_say_so(files, tmp_path):
+    asked = [*files, "--set", "query.k=1", "--keep", tmp_path / "kept"]
+    shown = {hidden: bench("run", *asked, *hidden).stdout for hidden in ((), ("--hide-names",))}
+    assert ["names hidden" in one for one in shown.values()] == [False, True]
+    found = json.loads(bench("run", *asked, "--hide-names", "--json").stdout)
+    assert found["names_hidden"] is True
+    spec = tmp_path / "spec.yaml"
+    spec.write_text("{}")
+    compared = bench("ablate", spec, *asked[:4], *asked[6:], "--hide-names")
+    assert compared.stdout.splitlines()[-1] == "names hidden"
+
+
 def test_settings_are_compared(files, tmp_path):
     spec = tmp_path / "spec.yaml"
     spec.write_text("base: {alpha: 0.5}\nvary: {alpha: [0, 1]}\n")

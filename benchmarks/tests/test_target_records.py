@@ -42,7 +42,6 @@ def test_a_corpus_is_read(files):
     assert rows == [("1982", "Thompson"), ("1986", None)]
     assert dataset.contexts[first.table_id] == ["table_page_title: Illinois election"]
     assert dataset.contexts[second.table_id] == []
-    assert dataset.names == {}
     assert dataset.relevant == [{first.table_id}, {second.table_id}]
     assert dataset.spelled(second.table_id) == "0.totto/2"
 
@@ -53,9 +52,9 @@ def test_a_question_may_need_several_tables(tmp_path):
     paths = [tmp_path / "t.jsonl", tmp_path / "q.jsonl"]
     for path, records in zip(paths, (tables, [asked]), strict=True):
         path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    dataset = read_files(*paths, ids_are_names=True)
-    assert dataset.relevant == [{"t/d/d.a", "t/d/d.b"}]
-    assert dataset.names["t/d/d.a"] == ("d", "a")
+    dataset = read_files(*paths)
+    assert dataset.relevant == [{"t/d/a", "t/d/b"}]
+    assert dataset.names["t/d/a"] == ("d", "a")
 
 
 def test_what_is_no_parquet_is_refused(tmp_path):

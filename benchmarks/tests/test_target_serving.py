@@ -57,7 +57,7 @@ def test_a_corpus_is_indexed_and_asked(server):
 
 
 def test_a_set_that_is_begun_anew_has_its_new_tables_alone(server):
-    begin = request("embed", ids_are_names=True)
+    begin = request("embed", hide_names=True)
     send = [request("tables", tables=CORPUS), request("end")]
     *_, answer = ask(
         server, begin, *send, begin, request("tables", tables=CORPUS[1:2]), send[1], QUESTION

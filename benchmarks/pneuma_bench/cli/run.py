@@ -13,8 +13,11 @@ from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import JsonOption, command, given_path
 from pneuma_assets.cli.output import print_json, print_line, print_table, showing_progress
 from pneuma_bench.cli.shared import (
+    NAMES_HIDDEN,
     AnswersOption,
-    IdsAreNamesOption,
+    DocumentsOption,
+    HideNamesOption,
+    JoinsOption,
     KeepOption,
     NarrateOption,
     QueriesOption,
@@ -84,7 +87,9 @@ def run(
     tables: TablesOption,
     narrate: NarrateOption = False,
     more: SetOption = None,
-    ids_are_names: IdsAreNamesOption = False,
+    hide_names: HideNamesOption = False,
+    joins: JoinsOption = None,
+    documents: DocumentsOption = False,
     answers: AnswersOption = None,
     keep: Annotated[
         Path | None, path("DIR", "Keep the index; what is there and still true is used.")
@@ -99,7 +104,7 @@ def run(
     from pneuma_bench.settings import setting_of
 
     setting = setting_of(narrating(workspace, enabled=narrate), settings_of(more))
-    dataset = read_files(tables, queries, ids_are_names=ids_are_names)
+    dataset = read_files(tables, queries, joins, hide_names=hide_names, documents=documents)
     with showing_progress(), Lab(dataset, keep) as lab:
         outcome = measure(lab, setting)
     if as_json:
@@ -118,8 +123,9 @@ def _print_facts(facts: Mapping[str, Any]) -> None:
         f"{facts['questions']:,} questions, and {facts['unanswerable']:,} that no table answers; "
         f"refused below a confidence of {facts['min_confidence']:g}"
     )
+    hidden = f", {NAMES_HIDDEN}" if facts["names_hidden"] else ""
     print_line(
-        f"{facts['tables']:,} tables, {facts['blocks']:,} blocks ({kinds}), "
+        f"{facts['tables']:,} tables{hidden}, {facts['blocks']:,} blocks ({kinds}), "
         f"{facts['index_bytes'] / 1e6:,.1f} MB, indexed in {facts['seconds_to_index']:.1f} s, "
         f"{facts['texts_embedded']:,} texts embedded"
     )
@@ -147,7 +153,9 @@ def ablate(
     ] = None,
     metrics: Annotated[list[str] | None, names("NAME,...", "Shown. [default: R@1,R@10]")] = None,
     narrate: NarrateOption = False,
-    ids_are_names: IdsAreNamesOption = False,
+    hide_names: HideNamesOption = False,
+    joins: JoinsOption = None,
+    documents: DocumentsOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Compare settings on the same questions; a setting that was measured is not measured again.
@@ -164,7 +172,7 @@ def ablate(
     if unknown := [name for name in shown if name not in known]:
         raise UsageError(f"there is no figure {unknown[0]!r}; use some of: {', '.join(known)}")
     settings = read_spec(spec or PAPER).settings(narrating(workspace, enabled=narrate))
-    dataset = read_files(tables, queries, ids_are_names=ids_are_names)
+    dataset = read_files(tables, queries, joins, hide_names=hide_names, documents=documents)
     with showing_progress(), Lab(dataset, keep) as lab:
         compared = compare(lab, settings)
     if as_json:
@@ -186,6 +194,8 @@ def _print_compared(compared: "Sequence[Compared]", metrics: Sequence[str]) -> N
             row += [f"{short(difference, '+')} {short(least, '+')}..{short(most, '+')}"]
         rows.append([*row, one.outcome.name])
     print_table([*headings, "setting"], rows, numbers=metrics)
+    if compared[0].outcome.facts["names_hidden"]:
+        print_line(NAMES_HIDDEN)
 
 
 @app.command()
@@ -199,6 +209,7 @@ def paper(
     rows: Annotated[
         int, typer.Option(min=0, max=1_000, help="Rows of a table embedded one by one; 0: none.")
     ] = 100,
+    hide_names: HideNamesOption = False,
 ) -> None:
     """Compare this project's search with plain retrievers, as section 7 of Pneuma's paper does.
 
@@ -209,7 +220,7 @@ def paper(
     from pneuma_bench.lab import Lab
     from pneuma_bench.reading import read_files
 
-    dataset = read_files(tables, queries)
+    dataset = read_files(tables, queries, hide_names=hide_names)
     deployment = narrating(workspace, enabled=False)
     kinds = sorted({*dataset.kinds} - {""})
     shown = []
@@ -222,3 +233,5 @@ def paper(
     facts = ["seconds", "bytes", "vectors", "questions/s"]
     headings = ["", "hit@1", "hit@5", *(f"{one}, hit@1" for one in kinds), *facts]
     print_table(headings, shown, numbers=facts)
+    if not dataset.names:
+        print_line(NAMES_HIDDEN)

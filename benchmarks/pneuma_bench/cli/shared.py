@@ -46,9 +46,17 @@ SetOption = Annotated[
     list[str] | None,
     names("KEY=VALUE", "A key of the deployment file, or of a question.", "--set"),
 ]
-IdsAreNamesOption = Annotated[
-    bool, typer.Option("--ids-are-names", help="People know tables without a name by their ids.")
+HideNamesOption = Annotated[
+    bool, typer.Option("--hide-names", help="Leave out the names of tables, and their relations.")
 ]
+JoinsOption = Annotated[
+    Path | None, path("J.jsonl", "Joins that are declared, a JSON object a line.")
+]
+DocumentsOption = Annotated[
+    bool, typer.Option("--documents", help="Index descriptions of columns as data dictionaries.")
+]
+NAMES_HIDDEN = "names hidden"
+"""Stands beside figures of tables without names: people who know names find more."""
 
 
 def narrating(workspace: "Workspace", *, enabled: bool) -> "Deployment":

@@ -105,7 +105,8 @@ def needle(
     from pneuma_bench.target.haystack import haystack
 
     setting = setting_of(narrating(workspace, enabled=False), settings_of(more))
-    dataset, others = read_files(tables, queries), [read_tables(one) for one in hay or ()]
+    dataset = read_files(tables, queries, hide_names=True)
+    others = [read_tables(one, hide_names=True) for one in hay or ()]
     shown = []
     for one in sorted(size):
         among = haystack(dataset, others, questions, one, seed)

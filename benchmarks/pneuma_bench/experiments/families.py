@@ -96,7 +96,7 @@ def searched(
     whole = {one.dotted: some.whole.dotted for some in planted for one, _ in some.parts}
     told: dict[str, list[float]] = defaultdict(list)
     with Lab(dataset, keep) as lab:
-        engine, (index, _) = lab.engine(), lab.index()
+        engine, index = lab.engine(), lab.index()[0]
 
         def found(texts: Sequence[str]) -> list[list[str]]:
             results = engine.ask_many(texts, k=10)

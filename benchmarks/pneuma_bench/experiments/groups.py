@@ -4,7 +4,7 @@
 
 FOLDER holds sets as `NAME.tables.jsonl` and `NAME.queries.jsonl`, whose ids are names
 (`schema.table`); of `NAME.copies.jsonl`, where there is one, a copy of a table counts as right.
-Joins are inferred, from cells where there are rows. A set of tables is a hit if it has all that the
+Joins are inferred as an index run does. A set of tables is a hit if it has all that the
 question needs (Octopus, section 7.1) and exact if it has no other: ever larger sets would always be
 hits, so both are told, and the number of tables of the first set.
 
@@ -15,10 +15,9 @@ two alone. Intervals are 95 %, over questions.
 """
 
 import json
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -29,11 +28,7 @@ from pneuma_assets.core.config.query import QueryOptions, Weights
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, SearchIndex, SideHits, TableScores
 from pneuma_assets.core.relations import rank_groups
-from pneuma_assets.core.relations.infer_joins import infer_joins
-from pneuma_assets.core.relations.join_column_facts import JoinColumn, join_columns
-from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.relations.rank_groups import CANDIDATES, PARTS, SetGrowth
-from pneuma_assets.core.relations.shared_domains import shared_domains
 from pneuma_assets.core.search import completion
 from pneuma_assets.core.search.completion import complete
 from pneuma_assets.core.search.groups import GroupSearch
@@ -41,10 +36,9 @@ from pneuma_assets.core.search.retrieve import retrieve_candidates
 from pneuma_assets.core.search.signals import RankedTable, proposed_tables, rank_tables
 from pneuma_assets.core.search.table_search import SILENT
 from pneuma_assets.core.tables import TableFacts
-from pneuma_assets.core.terms.collect import collect_rows
-from pneuma_bench.experiments.support.key_databases import MANY_ROWS
 from pneuma_bench.experiments.support.sets import UNNAMED, arguments, means, sets_of
 from pneuma_bench.lab import Lab
+from pneuma_bench.relations import Relations
 from pneuma_bench.sets import RetrievalSet
 
 GRID = [*product((0.1, 0.25, 0.4), (0.2, 0.3, 0.45))]
@@ -53,8 +47,6 @@ COMPLETIONS = [*product((0.1, 0.2, 0.3), (0.1, 0.3), (0.1, 0.2, 0.3), (0.2, 0.4)
 """JOINED, ALIKE, NAMED and SAID, likewise."""
 MOVES = 200
 """Of one weight of a set's parts each, that are tried."""
-SAMPLED = 5
-"""Rows of a table that are a sample of it: they tell nothing of keys."""
 Way = tuple[float, ...]
 FIGURES = ("hit@1", "hit@10", "exact@1", "tables")
 Numbers = npt.NDArray[np.float64]
@@ -78,7 +70,7 @@ class Questions:
     name: str
     index: SearchIndex
     asked: Sequence[Asked]
-    joins: Mapping[str, Sequence[JoinEdge]]
+    related: Relations
     copies: Mapping[str, str]
 
     def same(self, tables: Iterable[str]) -> frozenset[str]:
@@ -87,25 +79,16 @@ class Questions:
 
     def ranked(self, one: Asked, weights: Weights) -> list[RankedTable]:
         """Return the tables as `search` has them, but for what copies and trust change."""
-        facts = {i: TableFacts(joins=tuple(self.beside(i))) for i in one.scores}
+        facts = {i: TableFacts(joins=self.related.facts[i].joins) for i in one.scores}
         return complete(rank_tables(one.scores, weights, one.side, one.words), facts)
-
-    def beside(self, table_id: str) -> set[str]:
-        """Return the tables that a table can be joined with."""
-        joins = (edge for edge in self.joins.get(table_id, ()) if edge.is_key)
-        return {i for edge in joins for i in edge.tables} - {table_id}
 
     def growth(self, one: Asked, weights: Weights) -> SetGrowth:
         """Return the sets of tables of a question as `find_groups` has them."""
         ranked = rank_tables(one.scores, weights, one.side, one.words)[:CANDIDATES]
         scores = {i.table_id: i.score for i in ranked}
         headers = {i.table_id: i.scores.headers for i in ranked}
-        search = GroupSearch(self.index, self.of_tables)
+        search = GroupSearch(self.index, self.related.joins_of)
         return SetGrowth(*search.known(one.text, scores, headers, NO_FILTER))
-
-    def of_tables(self, table_ids: Collection[str]) -> list[JoinEdge]:
-        """Return the joins of some tables with any."""
-        return list({edge for one in table_ids for edge in self.joins.get(one, ())})
 
 
 def main() -> None:
@@ -176,7 +159,7 @@ def ask(
 ) -> Questions:
     """Index a set and ask its questions."""
     lab = stack.enter_context(Lab(dataset, keep))
-    index, query, encoder = lab.index()[0], QueryOptions(), lab.encoder()
+    (index, _, related), query, encoder = lab.index(), QueryOptions(), lab.encoder()
     asked = []
     answerable = [one for one in dataset.asked if one.relevant]
     for some in chunks(answerable, 50):
@@ -191,27 +174,8 @@ def ask(
         for one, proposal, found in zip(some, proposals, scores, strict=True):
             words = list(dict.fromkeys(index.analyzer.question_terms(one.text)))
             asked.append(Asked(one.text, words, found, proposal.side, frozenset(one.relevant)))
-    joins = {} if name in UNNAMED else joins_of(dataset)
-    return Questions(name, index, asked, joins, copies_of(folder / f"{name}.copies.jsonl", dataset))
-
-
-def joins_of(dataset: RetrievalSet) -> dict[str, list[JoinEdge]]:
-    """Return the joins of each table, inferred as an index run does; types are not known."""
-    ids = {"/".join(("s", *dataset.names[t.table_id])): t.table_id for t, _ in dataset.tables}
-    lake: dict[str, list[JoinColumn]] = {}
-    for (table, rows), known in zip(dataset.tables, ids, strict=True):
-        sketch = collect_rows(rows, len(table.columns), 0).sketch if len(rows) > SAMPLED else None
-        count = len(rows) if sketch else MANY_ROWS
-        columns = [replace(column, type="") for column in table.columns]
-        lake[known] = list(join_columns(known, columns, count, sketch))
-    of_table = defaultdict(list)
-    keys = infer_joins(lake)
-    for edge in (*keys, *shared_domains(lake, keys)):
-        one, other = ids[edge.table], ids[edge.other]
-        real = replace(edge, table=one, other=other)
-        of_table[one].append(real)
-        of_table[other].append(real)
-    return of_table
+    copies = copies_of(folder / f"{name}.copies.jsonl", dataset)
+    return Questions(name, index, asked, related, copies)
 
 
 def copies_of(path: Path, dataset: RetrievalSet) -> dict[str, str]:

@@ -29,7 +29,7 @@ class PneumaRetriever(AbsCustomEmbeddingRetriever):  # type: ignore[misc] # unty
     Args:
         command: How to call pneuma-bench; `PNEUMA_COMMAND`, or `pneuma-bench`, if None.
         options: Of `pneuma-bench target serve`, such as `["--config", "pneuma.yaml"]`.
-        ids_are_names: Whether a table's ids are what people call it, as in text-to-SQL data.
+        hide_names: Whether a table's ids are not what people call it, as in data of web pages.
     """
 
     def __init__(
@@ -37,11 +37,11 @@ class PneumaRetriever(AbsCustomEmbeddingRetriever):  # type: ignore[misc] # unty
         command: Sequence[str] | None = None,
         options: Sequence[str] = (),
         *,
-        ids_are_names: bool = False,
+        hide_names: bool = False,
     ) -> None:
         super().__init__(expected_corpus_format="nested array")
         called = command or os.environ.get(COMMAND, "pneuma-bench").split()
-        self._ids_are_names = ids_are_names
+        self._hide_names = hide_names
         self._known: dict[str, dict[tuple[str, str], tuple[Any, Any]]] = {}
         self._process = subprocess.Popen(  # noqa: S603 (the user's own command)
             [*called, "target", "serve", *options],
@@ -52,7 +52,7 @@ class PneumaRetriever(AbsCustomEmbeddingRetriever):  # type: ignore[misc] # unty
     def embed_corpus(self, dataset_name: str, corpus: Iterable[dict[str, Any]]) -> None:
         """Send all tables, a batch at a time, and have them indexed."""
         known = self._known[dataset_name] = {}
-        self._ask(do="embed", dataset=dataset_name, ids_are_names=self._ids_are_names)
+        self._ask(do="embed", dataset=dataset_name, hide_names=self._hide_names)
         keys = ("database_id", "table_id", "table", "context")
         for batch in corpus:
             tables = [

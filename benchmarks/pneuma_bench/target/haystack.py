@@ -33,4 +33,4 @@ def haystack(
             f"be {size:,}; take another size"
         )
     random.Random(seed).shuffle(others)  # noqa: S311
-    return replace(first, tables=[*asked, *others][:size], names={}, contexts={})
+    return replace(first, tables=[*asked, *others][:size], names={}, contexts={}, joins=())

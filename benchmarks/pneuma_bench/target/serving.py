@@ -3,7 +3,7 @@
 The package `target_benchmark` and this project need other versions of numpy, pandas, pyarrow and
 transformers, and can never be in one environment; so its retriever (`client`) asks this here.
 
-    {"do": "embed", "dataset": D, "ids_are_names": false}   begins a data set, or begins it anew
+    {"do": "embed", "dataset": D, "hide_names": false}      begins a data set, or begins it anew
     {"do": "tables", "dataset": D, "tables": [T, ...]}      tables in TARGET's format, any number
     {"do": "end", "dataset": D}                             indexes them
     {"do": "ask", "dataset": D, "questions": [Q, ...], "k": 10}
@@ -36,7 +36,7 @@ class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
     do: Literal["embed", "tables", "end", "ask"]
     dataset: str
-    ids_are_names: bool = False
+    hide_names: bool = False
     tables: list[dict[str, Any]] = []
     questions: list[str] = []
     k: int = 10
@@ -75,7 +75,7 @@ class TargetServer(Closing):
         if request.do == "embed":
             if before := self._sets.pop(request.dataset, None):
                 before.close()
-            self._sets[request.dataset] = _Dataset(ids_are_names=request.ids_are_names)
+            self._sets[request.dataset] = _Dataset(hide_names=request.hide_names)
             return {"tables": 0}
         dataset = self._sets.get(request.dataset)
         if dataset is None:
@@ -90,8 +90,8 @@ class TargetServer(Closing):
 class _Dataset(Closing):
     """The tables of one data set: a file first, then an index of them."""
 
-    def __init__(self, *, ids_are_names: bool) -> None:
-        self._ids_are_names = ids_are_names
+    def __init__(self, *, hide_names: bool) -> None:
+        self._hide_names = hide_names
         self._stack = ExitStack()
         scratch = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="pneuma-target-"))
         self._file = Path(scratch) / "target.tables.jsonl"
@@ -108,7 +108,7 @@ class _Dataset(Closing):
             place = Place(str(table.get("database_id", "")), str(table.get("table_id", "")))
             record: dict[str, Any] = {"database_id": place.database, "table_id": place.table}
             record |= {key: table[key] for key in ("table", "context") if key in table}
-            record |= {"name": list(place)} if self._ids_are_names else {}
+            record["name"] = list(place)
             self._stream.write(json.dumps(record, default=str) + "\n")
             self._sent.append(place)
         return len(self._sent)
@@ -117,7 +117,7 @@ class _Dataset(Closing):
         """Index what was added; return how many tables that is."""
         self._refuse_once_ended()
         self._stream.close()
-        read = read_tables(self._file)
+        read = read_tables(self._file, hide_names=self._hide_names)
         known = (table.table_id for table, _ in read.tables)
         self._places = dict(zip(known, self._sent, strict=True))
         lab = self._stack.enter_context(open_lab(read))

@@ -25,7 +25,7 @@ def write_towns(folder: Path) -> Path:
     columns = ["city", "people_thousand", "land"]
     tables = [
         {"id": "towns", "columns": columns, "rows": rows(0),
-         "described": ["", "inhabitants in thousands", "A factor of lands"]},
+         "descriptions": ["", "inhabitants in thousands", "A factor of lands"]},
         {"id": "towns_again", "columns": ["Land", "City", "people thousand"],
          "rows": [[c, a, b] for a, b, c in rows(0)]},
         {"id": "other_towns", "columns": columns, "rows": rows(500)},

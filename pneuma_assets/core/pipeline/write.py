@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple, Protocol
 
@@ -20,7 +20,13 @@ from pneuma_assets.core.pipeline.stage import Figures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished, Stage, WorkItem
-from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
+from pneuma_assets.core.tables import (
+    Description,
+    DocumentKind,
+    Provenance,
+    Table,
+    TableTerms,
+)
 from pneuma_assets.core.terms.collect import names_of, table_terms
 from pneuma_assets.core.terms.split_names import name_prefixes, spell_out
 
@@ -164,10 +170,14 @@ def _index(
     for old in index.blocks(ids):
         before[old.block.table_id].add(old.block.block_id)
     facts = store.access.of_tables(ids)
-    gathered = _gathered(store, index, ids)
+    gathered, said = _gathered(store, index, ids), store.narrations.of_tables(ids)
     contents = {
         i: _spelled(
-            TableContents(staged[i], _evidence(item, gathered.get(i)), facts.get(i, UNKNOWN_FACTS)),
+            TableContents(
+                staged[i],
+                _evidence(item, gathered.get(i, TableTerms()), said.get(i, {}).values()),
+                facts.get(i, UNKNOWN_FACTS),
+            ),
             prefixes.get(i, ""),
         )
         for i, item in tables.items()
@@ -214,8 +224,9 @@ def _gathered(store: Store, index: SearchIndex, table_ids: Sequence[str]) -> dic
     return waiting | index.evidence(sorted(others))
 
 
-def _evidence(item: WorkItem, gathered: TableTerms | None) -> TableTerms:
-    return TableTerms() if item.table is None else table_terms(item.table, gathered or TableTerms())
+def _evidence(item: WorkItem, gathered: TableTerms, said: Iterable[Description]) -> TableTerms:
+    written = (one.text for one in said if one.provenance is not Provenance.PROFILE)
+    return TableTerms() if item.table is None else table_terms(item.table, gathered, written)
 
 
 def _prefixes(store: Store) -> dict[str, str]:

@@ -128,7 +128,7 @@ class Reranker:
     ) -> list[RankedTable]:
         words = dict.fromkeys(self.index.analyzer.question_terms(question))
         weights, analyzer = self.options.weights, self.index.analyzer
-        ranked = rank_tables(found, weights, proposal.side, words, analyzer)
+        ranked = rank_tables(found, weights, proposal.side, words, analyzer, facts)
         asked = Asked(question, self.named)
         trusted = with_trust(ranked, facts, self.options.trust)
         alone = collapse_copies(trusted, facts, asked)

@@ -16,8 +16,9 @@ from pneuma_assets.core.config.query import Weights
 from pneuma_assets.core.index.base import REACHED, Hit, SideHits, TableScores
 from pneuma_assets.core.relations.families import Family
 from pneuma_assets.core.search.retrieve import weight
+from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.fields import Field, name_parts
-from pneuma_assets.core.terms.split_names import parted
+from pneuma_assets.core.terms.split_names import part_off, parted
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 MEANING, WORDS, COVERAGE, PLACE, RARE = "meaning", "words", "coverage", "place", "rare"
@@ -26,6 +27,9 @@ OWN = "own"
 
 _FEW_COLUMNS = 64
 """From about as many columns on, a word in one of their names says less of the table."""
+
+_NOTHING = TableFacts()
+NO_FACTS: Mapping[str, TableFacts] = {}
 
 MOST_TABLES = 1_000
 """Tables that are scored for one question, if it does not ask for more."""
@@ -82,6 +86,7 @@ def rank_tables(
     side: SideHits,
     words: Collection[str] = (),
     analyzer: Analyzer = ENGLISH,
+    facts: Mapping[str, TableFacts] = NO_FACTS,
 ) -> list[RankedTable]:
     """Return the candidates, best first, equal ones by table id.
 
@@ -97,6 +102,7 @@ def rank_tables(
         side: What the index proposed: blocks of which tables share a text.
         words: The question's, as the index compares them.
         analyzer: The index's.
+        facts: What is known of the tables: what their names are glued to.
     """
     sharing = _sharing(found, side)
     rare, said = rarity(side), coverage(found, words)
@@ -106,22 +112,20 @@ def rank_tables(
     ranked = []
     for table_id, scores in sorted(found.items()):
         shares = _shares(scores, sharing, side, len(found)) | said[table_id]
-        shares |= {RARE: rare.get(table_id, 0.0), OWN: own_share(table_id, asked, analyzer)}
+        own = _own_words(table_id, facts.get(table_id, _NOTHING).prefix, analyzer)
+        shares[OWN] = sum(word in asked for word in own) / max(1, len(own))
+        shares[RARE] = rare.get(table_id, 0.0)
         parts = {n: given[n] / total * min(1.0, v) for n, v in shares.items() if v and n in given}
         tables = len(sharing.get(_text(scores.semantic), (table_id,)))
         ranked.append(RankedTable(table_id, added(parts), parts, scores, tables))
     return sorted(ranked, key=lambda one: -one.score)
 
 
-def own_share(table_id: str, words: Collection[str], analyzer: Analyzer) -> float:
-    """Return the share of the words of a table's own name that the question says, 0 to 1."""
-    own = _own_words(table_id.rpartition("/")[2], analyzer)
-    return sum(word in words for word in own) / max(1, len(own))
-
-
 @lru_cache(maxsize=65_536)
-def _own_words(name: str, analyzer: Analyzer) -> frozenset[str]:
-    parts = name_parts(unquote(name, errors="replace"))
+def _own_words(table_id: str, prefix: str, analyzer: Analyzer) -> frozenset[str]:
+    """Return the words of a table's own name, but for what its schema's names are glued to."""
+    parts = part_off(name_parts(unquote(table_id.rpartition("/")[2], errors="replace")), prefix)
+    parts = parts[1:] if prefix and parts[0] == prefix else parts
     return frozenset(analyzer.terms(" ".join(word for part in parts for word in parted(part))))
 
 

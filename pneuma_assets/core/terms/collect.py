@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from itertools import chain, islice, zip_longest
+from itertools import accumulate, chain, islice, zip_longest
 from urllib.parse import unquote
 
 import numpy as np
@@ -42,6 +42,9 @@ ROWS_KEPT = 50
 
 CELL_CHARACTERS = 200
 """Where a cell is cut."""
+
+_DESCRIBED_CHARACTERS, _TABLE_DESCRIBED = 300, 30_000
+"""Of what is written about one column, and about all columns of a table."""
 
 COLUMN_CELLS = 500
 """Different cells that a column keeps beside the rows."""
@@ -226,10 +229,14 @@ def with_listed(gathered: TableTerms, table: Table) -> TableTerms:
     return replace(gathered, cells=tuple(cells))
 
 
-def table_terms(table: Table, gathered: TableTerms) -> TableTerms:
-    """Return the terms to index: what was collected, and names."""
+def table_terms(table: Table, gathered: TableTerms, described: Iterable[str] = ()) -> TableTerms:
+    """Return the terms to index: what was collected, names, and what is written about columns."""
     columns = tuple(column.name for column in table.columns)
-    return replace(gathered, names=names_of(table.table_id), columns=columns)
+    texts = {one[:_DESCRIBED_CHARACTERS]: None for one in described}
+    sizes = accumulate(map(len, texts))
+    kept = (text for text, size in zip(texts, sizes, strict=True) if size <= _TABLE_DESCRIBED)
+    names = names_of(table.table_id)
+    return replace(gathered, names=names, columns=columns, described=tuple(kept))
 
 
 def names_of(table_id: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from pneuma_bench.reading import read_files
 from pneuma_bench.sets import RetrievalSet
 
 UNNAMED = ("fetaqa_dev", "tabfact_val")
-"""Sets whose tables have no names; elsewhere ids are names (`schema.table`)."""
+"""Sets whose ids are no names, so that names are hidden; elsewhere they are (`schema.table`)."""
 
 
 def arguments(about: str) -> argparse.ArgumentParser:
@@ -28,7 +28,7 @@ def sets_of(folder: Path) -> dict[str, RetrievalSet]:
     for queries in sorted(folder.glob("*.queries.jsonl")):
         name = queries.name.split(".")[0]
         tables = folder / f"{name}.tables.jsonl"
-        found[name] = read_files(tables, queries, ids_are_names=name not in UNNAMED)
+        found[name] = read_files(tables, queries, hide_names=name in UNNAMED)
     return found
 
 

@@ -158,7 +158,6 @@ class Bm25:
         scores += np.bincount(rows, worth[of_term] * frequency, len(scores))
         return scores
 
-
     def reach(self, terms: Sequence[str]) -> float:
         """Return what no row can score more than for these terms, each counted once."""
         keys = np.fromiter(map(term_key, terms), np.uint64, len(terms))
