@@ -17,11 +17,15 @@ class Expected:
     fields: dict[Field, float] = field(default_factory=dict)
     rows: list[float] = field(default_factory=list)
     headers: dict[str, float] = field(default_factory=dict)
+    columns: int = 0
 
 
 def expected_scores(tables: Mapping[str, TableTerms], question: str) -> dict[str, Expected]:
     """Return what is expected of each table for a question."""
-    expected = {t: Expected(headers=_headers(one, question)) for t, one in tables.items()}
+    expected = {
+        t: Expected(headers=_headers(one, question), columns=2 ** len(one.columns).bit_length())
+        for t, one in tables.items()
+    }
     entries = [
         (expected[table_id], entry)
         for table_id, evidence in tables.items()
@@ -39,11 +43,13 @@ def expected_scores(tables: Mapping[str, TableTerms], question: str) -> dict[str
 
 
 def _headers(evidence: TableTerms, question: str) -> dict[str, float]:
-    """Return the largest share that each word of a question has of one of a table's names."""
+    """Return the largest share that each word of a question has of a name or a description."""
     names = [{*ENGLISH.terms(spaced(name))} for name in (*evidence.names[-1:], *evidence.columns)]
     spelled = ENGLISH.terms(f"{evidence.spelled_names} {evidence.spelled_columns}")
     pairs = [(word, max(0.5, len(name) ** -0.5)) for name in names for word in name]
     pairs += [(word, 0.5**0.5) for word in spelled]
+    texts = [{*ENGLISH.terms(text)} for text in evidence.described]
+    pairs += [(word, max(2, len(text)) ** -0.5) for text in texts for word in text]
     asked = ENGLISH.question_terms(question)
     return {
         word: max(share for one, share in pairs if one == word)

@@ -1,6 +1,7 @@
 """Conformance: which tables evidence finds, and with which scores."""
 
 from dataclasses import replace
+from math import log
 
 import pytest
 from hypothesis import given
@@ -33,13 +34,14 @@ EVIDENCE = st.builds(
     spelled_columns=CELL,
     rows=st.lists(ROW, max_size=4).map(tuple),
     cells=st.lists(CELL, max_size=30).map(tuple),  # long enough for lengths that are rounded
+    described=st.lists(CELL, max_size=2).map(tuple),
 )
 SOME_TABLES = st.dictionaries(st.sampled_from(["a/x", "a/y", "b/x", "b/y"]), EVIDENCE, min_size=1)
 
 TABLES = ("a/x", "a/y", "b/x")
 OF_NAMES, OF_VALUES = (
     {Field.NAMES, Field.GRAMS},
-    {Field.VALUES, Field.CELLS, Field.PAIRS, Field.ROWS},
+    {Field.VALUES, Field.CELLS, Field.ROWS},
 )
 SCORED = OF_NAMES | OF_VALUES
 
@@ -59,6 +61,7 @@ class EvidenceScoresConformance(Conformance):
             of_rows
             and found.fields == pytest.approx(expected.fields, rel=tolerance)
             and found.headers == pytest.approx(expected.headers)
+            and found.columns == expected.columns
         )
 
     @RANDOM_DATA
@@ -100,7 +103,6 @@ class EvidenceScoresConformance(Conformance):
             Field.GRAMS: {"s/typed"},
             Field.VALUES: {"s/header", "s/row", "s/pair"},
             Field.CELLS: {"s/row"},
-            Field.PAIRS: {"s/pair"},
             Field.ROWS: {"s/header", "s/row"},
         }
         assert list(hits.lexical) == list(hits.semantic) == []
@@ -109,8 +111,18 @@ class EvidenceScoresConformance(Conformance):
         index.replace_tables({"s/t": TableContents(NO_BLOCKS, of_rows("lake"))})
         for question in ("", "the of and", "!?* \n", "zebra"):
             query = self.traces(question)
-            assert index.search([query], limit=5) == [SideHits([], [], {})]
-            assert index.table_scores([query], [["s/t"]]) == [{"s/t": TableScores()}]
+            (hits,) = index.search([query], limit=5)
+            assert replace(hits, reach={}) == SideHits([], [], {})
+            assert index.table_scores([query], [["s/t"]]) == [{"s/t": TableScores(columns=2)}]
+
+    def test_it_is_told_what_a_question_could_reach(self, index):
+        evidence = [of_rows("lake glacier"), of_rows("lake pond"), of_rows("river")]
+        tables = {f"s/{n}": TableContents(NO_BLOCKS, one) for n, one in enumerate(evidence)}
+        index.replace_tables(tables)
+        (hits,) = index.search([self.traces("lake glacier lake harbour")], limit=5)
+        of_one = sum(log(1 + (3 - having + 0.5) / (having + 0.5)) for having in (2, 1, 0))
+        assert hits.reach[Field.VALUES] == pytest.approx(of_one, rel=1e-6)
+        assert hits.fields[Field.VALUES][0].score < hits.reach[Field.VALUES]
 
     def test_ties_go_by_table_id_and_the_limit_holds_a_field(self, index):
         tables = {f"s/{n}": TableContents(NO_BLOCKS, of_rows("lake")) for n in range(20)}

@@ -141,7 +141,7 @@ def a_folder(path):
         (truncated, "--rebuild"),
         (garbage_inside, "--rebuild"),
         (another_program, "move it away"),
-        (another_format, r"another version.*\(format 99, this is 2\).*--rebuild"),
+        (another_format, r"another version.*\(format 99, this is 3\).*--rebuild"),
         (a_table_gone, "--rebuild"),
         (contents_gone, "--rebuild"),
         (unknown_kind, "upgrade pneuma-assets"),

@@ -54,11 +54,13 @@ def test_what_says_the_same_as_a_chosen_table_of_its_schema_waits_for_something_
 
 
 @pytest.mark.parametrize(
-    "signals", [{Field.ROWS: 0.1}, {Field.NAMES: 0.0}], ids=["a row of the other", "its own name"]
+    ("signals", "headers"),
+    [({Field.ROWS: 0.1}, {}), ({}, {"building": 0.5})],
+    ids=["a row of the other", "its names"],
 )
-def test_names_tell_better_than_one_row_what_is_needed_beside_the_first(signals):
+def test_names_tell_better_than_one_row_what_is_needed_beside_the_first(signals, headers):
     other = RankedTable("dw/other", 0.85, signals, TableScores())
-    named = RankedTable("dw/named", 0.80, {Field.NAMES: 0.01}, TableScores())
+    named = RankedTable("dw/named", 0.80, {}, TableScores(headers=headers))
     assert order([*FIRST, other, named], a="b") == ["a", "b", "c", "named", "other"]
     assert order([*FIRST, other, named]) == ["a", "b", "c", "other", "named"]
 

@@ -1,5 +1,6 @@
 """What signals add up to: words of names, words and meaning of texts, and their fusion."""
 
+from dataclasses import replace
 from itertools import permutations
 from math import log
 
@@ -8,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.config.query import Weights
-from pneuma_assets.core.index.base import SideHits, TableScores
+from pneuma_assets.core.index.base import Hit, SideHits, TableScores
 from pneuma_assets.core.search.fold import Families
 from pneuma_assets.core.search.rerank import with_trust
 from pneuma_assets.core.search.retrieve import fuse, min_max
@@ -18,15 +19,15 @@ from pneuma_assets.core.search.signals import (
     proposed_tables,
     rank_tables,
     rarity,
-    with_rare_words,
 )
 from pneuma_assets.core.search.table_search import _parts
-from pneuma_assets.core.tables import TableFacts
+from pneuma_assets.core.tables import Block, DocumentKind, TableFacts
 from pneuma_assets.core.terms.fields import Field
+from pneuma_assets.core.text.analysis import ENGLISH
 
-FIELDS = (Field.NAMES, Field.VALUES, Field.ROWS, Field.CELLS, Field.PAIRS)
+FIELDS = (Field.NAMES, Field.VALUES, Field.ROWS, Field.CELLS)
 SURE = TableScores(fields=dict.fromkeys(FIELDS, 3.0))
-NAMES = tuple(map(str, FIELDS))
+NAMES = ("names", "rows", "cells", "own", "rare")
 
 
 def shown(weights: dict[str, float], trust: float) -> list[float]:
@@ -46,7 +47,7 @@ def shown(weights: dict[str, float], trust: float) -> list[float]:
     st.floats(0, 0.2),
 )
 @example({}, 0.02)
-@example({"names": 0.1, "values": 0.7, "rows": 0.1, "cells": 0.1, "pairs": 0.7}, 0.0)
+@example({"names": 0.1, "rows": 0.7, "cells": 0.1, "own": 0.7}, 0.0)
 def test_no_score_is_beyond_its_bounds(weights, trust):
     assert all(0.0 <= value <= 1.0 for value in shown(weights, trust))
 
@@ -55,11 +56,11 @@ def test_a_word_that_one_table_holds_counts_whatever_else_is_asked():
     side = SideHits(holders={"zyx": ["a"], "qwv": ["a", "b", "c"], "vbn": ["b"]})
     held = rarity(side)
     assert held["a"] == held["b"] > 0.5 > held["c"] > 0
-    found = {"a": TableScores(fields={Field.VALUES: 1.0}), "d": SURE, "e": SURE}
+    found = {"a": TableScores(fields={Field.VALUES: 0.1}), "d": SURE, "e": SURE}
     (first, *_, last) = rank_tables(found, Weights(), SideHits(holders={"zyx": ["a"]}))
     assert (first.table_id, last.table_id) == ("d", "a")
     assert "rare" not in first.signals
-    assert last.signals["rare"] > 0.05
+    assert last.signals["rare"] > 0.02
     alone = rank_tables(found, Weights(), SideHits(holders={"zyx": ["z"]}))
     assert "rare" not in alone[0].signals
 
@@ -68,20 +69,44 @@ def test_a_table_that_holds_a_word_is_a_candidate():
     assert proposed_tables(SideHits(holders={"zyx": ["b", "a"]})) == ["b", "a"]
 
 
-@given(st.integers(0, 9), st.sets(st.integers(0, 12)), st.integers(0, 6))
-def test_tables_with_rare_words_are_among_the_first(others, holding, k):
-    """Nothing is lost, nothing that stands among the first and holds a word leaves them."""
-    ranked = [
-        RankedTable(f"t{n}", 1 - n / 50, {}, SURE, copies=(f"copy{n}",)) for n in range(others + 4)
-    ]
-    rare = {f"{'copy' if n % 2 else 't'}{n}": 0.5 for n in holding}
-    kept = with_rare_words(ranked, rare, k)
-    assert sorted(map(id, kept)) == sorted(map(id, ranked))
-    holders = [one for n, one in enumerate(ranked) if n in holding]
-    shown = [one for one in holders if one in kept[:k]]
-    already = [one for one in holders if one in ranked[:k]]
-    assert len(shown) == min(len(holders), len(already) + k // 2, max(len(already), k))
-    assert all(one in shown for one in already)
+def test_a_signal_is_a_share_of_what_the_question_could_reach():
+    """So the best of bad matches counts for little."""
+    side = SideHits(reach={None: 20.0, Field.NAMES: 10.0, Field.VALUES: 8.0})
+    scores = {Field.NAMES: 1.0, Field.ROWS: 2.0, Field.VALUES: 4.0, Field.CELLS: 2.0}
+    hit = Hit(Block("a", DocumentKind.CONTEXT, "text"), 5.0)
+    (one,) = rank_tables({"a": TableScores(hit, None, scores)}, Weights(), side)
+    given = Weights().model_dump()
+    shares = {name: part * sum(given.values()) / given[name] for name, part in one.signals.items()}
+    assert shares == pytest.approx({"words": 0.25, "names": 0.1, "rows": 0.5, "cells": 0.25})
+
+
+@pytest.mark.parametrize(
+    ("table_id", "prefix", "share"),
+    [
+        ("s/orders", "", 1.0),
+        ("s/orders_old", "", 0.5),
+        ("s/orderLines%2Fx", "", 1 / 3),
+        ("s/customerorders", "", 0.5),
+        ("s/xxorders", "xx", 1.0),
+        ("s/people", "", 0.0),
+    ],
+)
+def test_a_name_says_the_share_of_it_that_is_asked(table_id, prefix, share):
+    facts = {table_id: TableFacts(prefix=prefix)}
+    found = {table_id: TableScores()}
+    (one,) = rank_tables(
+        found, Weights(own=1), SideHits(), ENGLISH.terms("late orders"), facts=facts
+    )
+    total = sum(Weights(own=1).model_dump().values())
+    assert one.signals.get("own", 0.0) == pytest.approx(share / total)
+
+
+def test_a_word_among_hundreds_of_names_says_less():
+    tables = found(ax={"course": 1.0}, bx={"course": 1.0})
+    tables["b/bx"] = replace(tables["b/bx"], columns=900)
+    said = coverage(tables, WORDS)
+    assert 0 < said["b/bx"]["coverage"] < said["a/ax"]["coverage"] / 3
+    assert said["b/bx"]["place"] < said["a/ax"]["place"]
 
 
 @pytest.mark.parametrize(("signals", "first"), [({}, "s/t_2020"), ({"rare": 0.1}, "s/t_2019")])
