@@ -1,16 +1,16 @@
-"""Fits the confidence of an answer, and measures it on sets that it was not fitted on.
+"""Fits how sure an answer is to scores, and measures it on sets that it was not fitted on.
 
     python -m pneuma_bench.experiments.confidence FOLDER [--keep KEPT] [--questions 300]
 
-A question is asked of the tables of its set,
-again of these without its own, and of the tables of the other sets; a set's own questions that no
-table answers count as the second kind. All sets count alike, half of each being answerable, and of
-the others half are of other sets.
+A question is asked of the tables of its set, again of these without its own, and of the tables of
+the other sets; a set's own questions that no table answers count as the second kind. All sets count
+alike, half of each being answerable, and of the others half are of other sets.
 
 For each set, by what is fitted to all and by what is fitted to the others (left out): the area
 under the ROC curve (AUROC) against both kinds, and which share of each is refused below the
 threshold. That is the highest that refuses at most one of 100 answerable questions of every set it
-is fitted to. Then the constants of `core/search/confidence.py`.
+is fitted to. Then the calibration of tables' probabilities: their mean distance from the share of
+right ones, in ten bins. Then the constants of `core/search/confidence.py`.
 """
 
 import random

@@ -14,7 +14,7 @@ class QueryConfig(Section):
         0.02, ge=0.0, le=0.2, description="Most that a less trusted table's score loses; 0: none."
     )
     min_confidence: float = Field(
-        0.17, ge=0.0, le=1.0, description="Below it, `search` says that nothing matches."
+        0.10, ge=0.0, le=1.0, description="Below it, `search` says that nothing matches."
     )
 
 

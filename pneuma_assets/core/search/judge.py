@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from pneuma_assets.core.models.base import LanguageModel, conversation
 from pneuma_assets.core.models.language.forms import ask, room, turn
-from pneuma_assets.core.search.results import TableResult, descending
+from pneuma_assets.core.search.results import TableResult, descending, no_better
 from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
 from pneuma_assets.core.text.holding import without
 from pneuma_assets.core.text.safe import harmless
@@ -131,9 +131,7 @@ def by_grade(read: Sequence[TableResult], unread: Sequence[TableResult] = ()) ->
     best = iter(sorted((one for one in accepted if one.parts.judge), key=_worst))
     placed = [next(best) if one.parts.judge else one for one in accepted]
     refused = (one for one in read if one.parts.is_refused)
-    ordered = [*descending([*placed, *unread]), *refused]
-    scores = accumulate((one.score for one in ordered), min)  # one that is refused is no better
-    return [replace(one, score=score) for one, score in zip(ordered, scores, strict=True)]
+    return no_better([*descending([*placed, *unread]), *refused])
 
 
 def _worst(one: TableResult) -> float:

@@ -1,8 +1,7 @@
 """What may be asked, and what an answer consists of."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from itertools import accumulate
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -223,13 +222,30 @@ class TableResult:
 
 
 def descending(results: Sequence[TableResult]) -> list[TableResult]:
-    """Return results, each with at least the score of those behind it.
+    """Return results, each with at least the score and the confidence of those behind it.
 
-    One that stands before a better one for its name, a rare word or a join, as the original of a
-    copy, or by the judge's grade, is as good.
+    One that stands before a better one for its name or a join, as the original of a copy, or by the
+    judge's grade, is as good.
     """
-    scores = [*accumulate((one.score for one in reversed(results)), max)][::-1]
-    return [replace(one, score=score) for one, score in zip(results, scores, strict=True)]
+    return _ordered(results[::-1], max)[::-1]
+
+
+def no_better(results: Sequence[TableResult]) -> list[TableResult]:
+    """Return results, each with at most the score and the confidence of those before it."""
+    return _ordered(results, min)
+
+
+def _ordered(
+    results: Sequence[TableResult], which: Callable[[float, float], float]
+) -> list[TableResult]:
+    found: list[TableResult] = []
+    for one in results:
+        last = found[-1] if found else one
+        sure = one.confidence
+        if sure is not None and last.confidence is not None:
+            sure = which(sure, last.confidence)
+        found.append(replace(one, score=which(one.score, last.score), confidence=sure))
+    return found
 
 
 def rounded(value: Any) -> Any:
@@ -268,9 +284,7 @@ def with_verdicts(found: Found, remembered: Sequence[Match], k: int) -> Found:
     rejected, results = rejected_tables(remembered), found.results
     if rejected:
         marked = [replace(one, rejected=one.table_id in rejected) for one in results]
-        ordered = sorted(marked, key=lambda one: one.is_behind)
-        scores = accumulate((one.score for one in ordered), min)
-        results = [replace(one, score=score) for one, score in zip(ordered, scores, strict=True)]
+        results = no_better(sorted(marked, key=lambda one: one.is_behind))
     return replace(found, results=results[:k], remembered=remembered)
 
 

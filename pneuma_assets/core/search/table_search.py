@@ -8,15 +8,7 @@ from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.describe.texts import row_text
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex
-from pneuma_assets.core.search.confidence import (
-    MOST,
-    NAMED,
-    answerable,
-    features_of,
-    shares,
-    signs_of,
-    words_of_question,
-)
+from pneuma_assets.core.search.confidence import NAMED, answerable, confidences
 from pneuma_assets.core.search.names import NameMatch, match_names
 from pneuma_assets.core.search.passages import Passages, is_heading
 from pneuma_assets.core.search.rerank import Reranker
@@ -63,7 +55,7 @@ class TableSearch:
         """
         reranker = Reranker(self.index, options, where, of_family, named)
         proposals, ranked = zip(*reranker.find(queries, options.k), strict=True)
-        shown = [[*one[: max(most, MOST)], *sorted(one, key=_by_question)[:MOST]] for one in ranked]
+        shown = [one[:most] for one in ranked]
         found = []
         for query, one, proposal, few in zip(queries, ranked, proposals, shown, strict=True):
             sought = frozenset(map(str.casefold, query.sought))
@@ -110,40 +102,11 @@ class TableSearch:
 
         first = sorted(ranked, key=by_name)
         passages = Passages(question, self.analyzer, sought)
-        results = descending(
-            [
-                self._result(passages, one, evidence.get(one.table_id, _NOTHING), names, kinds)
-                for one in first[:most]
-            ]
-        )
-        by_question = sorted(sorted(first, key=_by_question), key=by_name)
-        return self._with_confidence(question, by_question, evidence, results)
-
-    def _with_confidence(
-        self,
-        question: str,
-        ranked: Sequence[RankedTable],
-        evidence: Mapping[str, TableTerms],
-        results: Sequence[TableResult],
-    ) -> list[TableResult]:
-        """Say of each result how sure it is; a table whose name was typed in is meant.
-
-        `ranked` are the tables by what the question says of them alone: whom people trust tells
-        nothing of whether a table answers.
-        """
-        words = words_of_question(question, self.analyzer)
-        contenders = [
-            features_of(one, evidence.get(one.table_id, _NOTHING), words, self.analyzer)
-            for one in ranked[:MOST]
+        results = [
+            self._result(passages, one, evidence.get(one.table_id, _NOTHING), names, kinds)
+            for one in first[:most]
         ]
-        least = [0.0 if one.parts.named is None else NAMED for one in results]
-        any_does = max(answerable(signs_of(words, contenders)), *least, 0.0)
-        by_table = zip(ranked, shares([one.found for one in ranked]), strict=True)
-        share = {one.table_id: value for one, value in by_table}
-        return [
-            replace(one, confidence=max(any_does * share[one.table_id], floor), answerable=any_does)
-            for one, floor in zip(results, least, strict=True)
-        ]
+        return descending(_with_confidence(ranked, results))
 
     def _result(
         self,
@@ -211,6 +174,24 @@ class TableSearch:
         return tuple(dict.fromkeys((*typed, *found)))[:_MOST_COLUMNS]
 
 
+def _with_confidence(
+    ranked: Sequence[RankedTable], results: Sequence[TableResult]
+) -> list[TableResult]:
+    """Say of each result how sure it is; a table whose name was typed in is meant.
+
+    By what the question says of tables alone: whom people trust tells nothing of whether a table
+    answers.
+    """
+    least = [0.0 if one.parts.named is None else NAMED for one in results]
+    scores = [one.found for one in ranked]
+    any_does = max(answerable(scores), *least, 0.0)
+    sure = dict(zip((one.table_id for one in ranked), confidences(scores), strict=True))
+    return [
+        replace(one, confidence=max(sure[one.table_id], floor), answerable=any_does)
+        for one, floor in zip(results, least, strict=True)
+    ]
+
+
 def _to_show(evidence: TableTerms, row: int | None, sought: frozenset[str]) -> TableTerms:
     """Return evidence with the best row at its place, and what has a word sought as a whole cell.
 
@@ -250,7 +231,3 @@ def _parts(one: RankedTable) -> ScoreParts:
         signals=one.signals,
         trust=one.trust,
     )
-
-
-def _by_question(one: RankedTable) -> float:
-    return -one.found

@@ -55,7 +55,7 @@ def test_what_says_the_same_as_a_chosen_table_of_its_schema_waits_for_something_
 
 @pytest.mark.parametrize(
     ("signals", "headers"),
-    [({Field.ROWS: 0.1}, {}), ({}, {"building": 0.5})],
+    [({Field.ROWS: 0.1}, {}), ({}, {"organisation": 1.0})],
     ids=["a row of the other", "its names"],
 )
 def test_names_tell_better_than_one_row_what_is_needed_beside_the_first(signals, headers):
