@@ -181,7 +181,7 @@ def _print_answer(answer: "Sequence[TableResult]", min_confidence: float, *, exp
 
     Scores compare tables with the best one; where probably none answers they are left out.
     """
-    from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
+    from pneuma_assets.core.search.confidence import confidence_of, count_likely, is_unlikely
 
     sure = confidence_of(answer)
     unlikely = is_unlikely(sure, min_confidence)
@@ -189,7 +189,10 @@ def _print_answer(answer: "Sequence[TableResult]", min_confidence: float, *, exp
     if answer:
         heads = f"{'sure':>5} {'score':>6} {'words':>6} {'meaning':>8} {'judge':>6}"
         print_ranked(f"{'':>3} {heads}", "table")
+    cut = len(answer) if unlikely else count_likely(answer, min_confidence)
     for rank, result in enumerate(answer, start=1):
+        if rank == cut + 1:
+            print_line(f"less likely, each below {min_confidence:.2f}:")
         parts = result.parts
         scores = [result.score, parts.lexical, parts.semantic]
         shown = [result.confidence, *([None] * 3 if unlikely else scores), parts.judge]

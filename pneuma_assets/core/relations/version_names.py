@@ -27,7 +27,7 @@ wip
 """
 """A line for each kind of copy."""
 _OFTEN = """
-old test tests testing temp sample samples archive archived dev prev previous legacy draft
+old test tests testing temp sample samples archive archived dev prev previous legacy draft shadow
 backups copies duplicate duplicates snapshots scratch sandbox
 """
 
@@ -38,6 +38,9 @@ _KINDS = {word: line.split()[0] for line in _SURE.splitlines() for word in line.
 
 OFTEN = frozenset(_OFTEN.split())
 """Words that name a copy beside the table that the rest of the name names, and much else."""
+
+_COUNTED = frozenset({"v", "r", "rev", "version", "release"})
+"""What a number behind it counts: versions."""
 
 _MOST_DIGITS = 3
 """Of a number that counts copies: `backup2`, `copy 12`, `v2`."""
@@ -70,7 +73,7 @@ def kinds_of_copy(words: Iterable[str]) -> frozenset[str]:
 def plain_name(table_id: str, known: Container[str] = ()) -> PlainName:
     """Return what a table would be called if it were no copy.
 
-    A word of `OFTEN`, and a version such as `v2`, counts where what is left of the name is among
+    A word of `OFTEN`, and a version such as `v2` or `r34`, counts where what is left of the name is among
     the letters of other tables' names (`letters_of`).
     """
     *places, own = _parts_of(table_id)
@@ -120,7 +123,7 @@ def _at_end(parts: Parts) -> Iterator[tuple[int, bool]]:
     counted = len(parts) > 1 and parts[-1].isdecimal() and len(parts[-1]) <= _MOST_DIGITS
     last = 2 if counted else 1
     word = parts[-last] if len(parts) >= last else ""
-    if word in SURE or word in OFTEN or (counted and word == "v"):
+    if word in SURE or word in OFTEN or (counted and word in _COUNTED):
         yield last, word in SURE
 
 

@@ -7,7 +7,7 @@ them, docs/measurements.md has the figures.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pneuma_assets.core.search.results import TableResult
 
@@ -55,6 +55,12 @@ def confidence_of(results: Sequence[TableResult]) -> float | None:
 def is_unlikely(confidence: float | None, min_confidence: float) -> bool:
     """Tell whether an answer is to be refused; one of unknown confidence is not."""
     return confidence is not None and confidence < min_confidence
+
+
+def count_likely(results: Iterable[TableResult], min_confidence: float) -> int:
+    """Return up to which place results are likely: the last one that is not unlikely by itself."""
+    likely = (not is_unlikely(one.confidence, min_confidence) for one in results)
+    return max((place for place, one in enumerate(likely, 1) if one), default=0)
 
 
 def _probability(odds: float) -> float:

@@ -8,6 +8,7 @@ from functools import partial
 from pneuma_assets.core.relations.families import are_alike, family_of
 from pneuma_assets.core.relations.part_names import meant, order_of
 from pneuma_assets.core.relations.version_names import (
+    OFTEN,
     PlainName,
     kinds_of_copy,
     letters_of,
@@ -50,7 +51,8 @@ class Asked:
         """Tell whether the question is a table's name, or says what the name says of the table.
 
         That is: backup, snapshot, a day; `bak` is a backup, too. Words that are said of much else
-        do not count (`version_names.OFTEN`), nor do the little ones beside a mark ("Copy of").
+        (`version_names.OFTEN`) count beside the rest of the name, as in "the old orders"; the
+        little ones beside a mark ("Copy of") do not.
         """
         parts = name_parts(self.question)
         letters = "".join(parts)
@@ -58,6 +60,7 @@ class Asked:
         return (
             not kinds_of_copy(name.marks).isdisjoint(kinds_of_copy(parts))
             or (len(day) >= _DIGITS_OF_A_DAY and day in letters)
+            or (not OFTEN.isdisjoint({*name.marks} & {*parts}) and name.stem in letters)
             or (letters != name.stem and letters in spellings_of(table_id))
         )
 

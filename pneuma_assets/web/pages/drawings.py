@@ -14,12 +14,11 @@ _SIGNALS: Mapping[str, tuple[str, str]] = {
     "meaning": ("Meaning", "a passage means something like the question"),
     "words": ("Descriptions", "words of documents and descriptions"),
     "names": ("Name", "the name of the table and of what it lies in"),
-    "coverage": ("Names", "how much of the question names say"),
+    "own": ("Own name", "how much of the table's name the question says"),
+    "coverage": ("Names", "how much of the question names and descriptions of columns say"),
     "place": ("Neighbours", "tables beside it say much of the question"),
-    "values": ("Values", "words of all rows"),
-    "rows": ("One row", "words of a single row"),
+    "rows": ("Rows", "words of a row, or of all rows"),
     "cells": ("Whole cells", "cells that the question repeats"),
-    "pairs": ("Phrases", "words side by side in a cell"),
     "rare": ("Rare words", "words that few tables have"),
 }
 """Of each signal what it is called, and what it says."""

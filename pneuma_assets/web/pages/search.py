@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.missing_parts import MissingPart
-from pneuma_assets.core.search.confidence import is_unlikely
+from pneuma_assets.core.search.confidence import count_likely, is_unlikely
 from pneuma_assets.core.service.catalog_types import FacetCounts, Facets
 from pneuma_assets.core.service.status import how_to_index
 from pneuma_assets.web.pages.page import Page, ThePage
@@ -243,10 +243,9 @@ def _tables(page: Page, form: Search) -> dict[str, Any]:
         author=page.asker.name,
     )
     least = page.desk.loaded.deployment.query.min_confidence
-    likely = (not is_unlikely(hit.result.confidence, least) for hit in answer.hits)
     return {
         "hits": answer.hits,
-        "cut": max((at for at, one in enumerate(likely, 1) if one), default=0),
+        "cut": count_likely((hit.result for hit in answer.hits), least),
         "least": least,
         "columns": answer.columns,
         "facets": facets_of(answer.facets, form.chosen),

@@ -132,6 +132,12 @@ def test_the_name_of_the_original_finds_the_original(shop):
     assert shop.ask("orders")[0] == ("lake/sales/orders", ("lake/sales/orders_backup",))
 
 
+def test_a_version_that_is_asked_for_by_its_words_stays_where_it_is(shop):
+    shop.add("lake/sales/orders_old", f"old {QUESTION}")
+    assert shop.ask(f"{QUESTION} in the old orders")[0][0] == "lake/sales/orders_old"
+    assert shop.ask()[0][0] == "lake/sales/orders"
+
+
 @pytest.mark.parametrize(
     "table_id",
     [
@@ -141,6 +147,8 @@ def test_the_name_of_the_original_finds_the_original(shop):
         "lake/sales/orders_2023_01_31",
         "lake/sales/Copy of orders",
         "lake/sales/orders_v2",
+        "lake/sales/shadow_orders",
+        "lake/sales/orders_r34",
     ],
 )
 def test_what_a_name_calls_old_stands_behind_although_it_matches_better(shop, table_id):
