@@ -4,186 +4,174 @@
 
 A question is asked of the tables of its set, again of these without its own, and of the tables of
 the other sets; a set's own questions that no table answers count as the second kind. All sets count
-alike, half of each being answerable, and of the others half are of other sets.
+alike, half of each being answerable, and of the others half are of other sets. A set whose columns
+are described is asked without and with documents; a copy of a right table (`NAME.copies.jsonl`) is
+right. Scores are those of all signals, before copies and families are folded.
 
-For each set, by what is fitted to all and by what is fitted to the others (left out): the area
-under the ROC curve (AUROC) against both kinds, and which share of each is refused below the
-threshold. That is the highest that refuses at most one of 100 answerable questions of every set it
-is fitted to. Then the calibration of tables' probabilities: their mean distance from the share of
-right ones, in ten bins. Then the constants of `core/search/confidence.py`.
+For each set: the area under the ROC curve (AUROC) of the best score against both kinds, whatever is
+fitted. Then by what is fitted to all, and by what is fitted to the sets of other tables (left out):
+which share of each kind is refused below the threshold, the highest that refuses at most one of 100
+answerable questions of every set it is fitted to; the calibration of the first ten tables'
+probabilities (their mean distance from the share of right ones, in ten bins); how many of these a
+cut at the threshold shows, and the share of the right ones that it keeps. Then the constants of
+`core/search/confidence.py`, and the threshold.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from argparse import Namespace
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 
-from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.query import QueryOptions
-from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, SearchIndex
-from pneuma_assets.core.models.base import Encoder
-from pneuma_assets.core.search.confidence import (
-    MOST,
-    SIGNS,
-    features_of,
-    signs_of,
-    words_of_question,
-)
-from pneuma_assets.core.search.retrieve import retrieve_candidates
-from pneuma_assets.core.search.signals import proposed_tables, rank_tables
-from pneuma_assets.core.search.table_search import SILENT
-from pneuma_assets.core.terms.rare_words import sought_words
-from pneuma_assets.core.text.analysis import ENGLISH
-from pneuma_bench.experiments.support.sets import arguments, sets_of
+from pneuma_assets.core.config.query import Weights
+from pneuma_bench.experiments.support.asking import candidates_of
+from pneuma_bench.experiments.support.sets import arguments, copies_of, files_of, left_out, sets_of
 from pneuma_bench.lab import Lab
 from pneuma_bench.measure import auroc
 from pneuma_bench.sets import RetrievalSet
 
 Numbers = npt.NDArray[np.float64]
-ANSWERED, WITHOUT, OTHERS = 0, 1, 2
-REFUSED, PENALTY = 0.01, 0.1
+KINDS = {"answerable": 0, "without its tables": 1, "of other sets": 2}
+ANSWERED, WITHOUT, OTHERS = KINDS.values()
+REFUSED, MOST, BINS = 0.01, 10, 10
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question's answer: which kind it is of, its signs, its best tables' scores, the right."""
+    """Questions of a set: the kind of each, its best tables' scores, which of these are right.
 
-    kind: int
-    signs: Sequence[float]
-    scores: Sequence[float]
-    right: Sequence[bool]
+    The best one is first; where there are fewer tables, the scores are 0.
+    """
+
+    kinds: npt.NDArray[np.int64]
+    scores: Numbers
+    right: npt.NDArray[np.bool_]
+
+    @property
+    def best(self) -> Numbers:
+        """What tells of a question whether any table answers."""
+        return self.scores[:, :1]
+
+    @property
+    def tables(self) -> Numbers:
+        """What tells of a table whether it answers: its score, and how far ahead it is."""
+        ahead = self.scores - self.best
+        ahead[:, 0] = self.scores[:, 0] - self.scores[:, 1]
+        return np.stack([self.scores, ahead], axis=-1)
+
+    @property
+    def weights(self) -> Numbers:
+        """What each table of a question counts, and so the question."""
+        counts = np.bincount(self.kinds, minlength=len(KINDS))
+        shares = np.where(counts > 0, [0.5, 0.25, 0.25], 0) / np.maximum(counts, 1)
+        return np.where(self.scores > 0, shares[self.kinds][:, np.newaxis], 0)
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A logistic regression over the signs as they are, and below which odds it refuses."""
+    """Two logistic regressions, the intercept last, and the threshold."""
 
-    slopes: Numbers
-    intercept: float
-    least: float = 0.0
+    question: Numbers
+    table: Numbers
+    least: float
 
-    def of(self, asked: Sequence[Asked]) -> Numbers:
-        """Return the log odds of each answer."""
-        return np.array([one.signs for one in asked]) @ self.slopes + self.intercept
+    def answerable(self, asked: Asked) -> Numbers:
+        """Return the probability that any table answers, as `confidence.answerable`."""
+        return probability(asked.best, self.question)
+
+    def confidences(self, asked: Asked) -> Numbers:
+        """Return the probability that each table answers, as `confidence.confidences`."""
+        most = self.answerable(asked)[:, np.newaxis]
+        return np.minimum(most, probability(asked.tables, self.table))
+
+
+def probability(features: Numbers, fitted: Numbers) -> Numbers:
+    return 1 / (1 + np.exp(-features @ fitted[:-1] - fitted[-1]))
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--questions", type=int, default=300, help="of each set, drawn")
     given = parser.parse_args()
-    read = sets_of(given.folder)
-    sets = {name: collected(name, read, given.keep, given.questions) for name in read}
-    fitted = fit([*sets.values()])
+    read = sets_of(given.folder, documents=True)
+    sets = {name: ask(name, read, given) for name in read}
+    fitted = fit(sets.values())
     for name, asked in sets.items():
-        print(name, shown(fitted, asked), sep="\n  fitted:   ")
-        others = [one for other, one in sets.items() if other != name]
+        print(f"{name}: AUROC {separated(asked)}", shown(fitted, asked), sep="\n  fitted:   ")
+        others = left_out(sets, name).values()
         print("  left out:", shown(fit(others), asked) if others else "nothing")
-    for sign, slope in zip(SIGNS, fitted.slopes, strict=True):
-        print(f'    "{sign}": {slope:.2f},')
-    least = 1 / (1 + np.exp(-fitted.least))
-    print(f"INTERCEPT = {fitted.intercept:.2f}, refuse below {least:.3f}")
-    print("SHARE_AHEAD, SHARE_INTERCEPT = {:.2f}, {:.2f}".format(*share([*sets.values()])))
+    print("BEST, NONE_DOES = {:.2f}, {:.2f}".format(*fitted.question))
+    print("SCORE, AHEAD, NOT_IT = {:.2f}, {:.2f}, {:.2f}".format(*fitted.table))
+    print(f"threshold {fitted.least:.3f}")
 
 
-def collected(
-    name: str, read: dict[str, RetrievalSet], keep: Path | None, most: int
-) -> list[Asked]:
+def ask(name: str, read: Mapping[str, RetrievalSet], given: Namespace) -> Asked:
     """Index a set and ask its questions, with and without their tables, and those of others."""
-    dataset = read[name]
-    own = [*zip(dataset.questions, map(set, dataset.relevant), strict=True)]
-    chance = random.Random(name)
+    dataset, chance, most = read[name], random.Random(files_of(name)), given.questions
+    own = [*zip(dataset.questions, dataset.relevant, strict=True)]
     asked = [(text, gold, WITHOUT) for text, gold in chance.sample(own, min(most, len(own)))]
-    for other in read.values():
-        if other is not dataset:
-            texts = [q for q, gold in zip(other.questions, other.relevant, strict=True) if gold]
-            few = chance.sample(texts, min(len(texts), most // (len(read) - 1)))
-            asked += [(text, set(), OTHERS) for text in few]
-    with Lab(dataset, keep) as lab:
-        return [*ask(lab.index()[0], lab.encoder(), asked)]
+    others = [one for other, one in left_out(read, name).items() if other == files_of(other)]
+    for other in others:
+        texts = [q for q, gold in zip(other.questions, other.relevant, strict=True) if gold]
+        few = chance.sample(texts, min(len(texts), most // len(others)))
+        asked += [(text, (), OTHERS) for text in few]
+    copies, rows = copies_of(given.folder, name, dataset), []
+    with Lab(dataset, given.keep) as lab:
+        found = candidates_of(lab, [text for text, _, _ in asked])
+        for (_, gold, kind), one in zip(asked, found, strict=True):
+            needed = {copies.get(i, i) for i in gold}
+            right = {i for i in one.found if copies.get(i, i) in needed}
+            for way, gone in [(ANSWERED, ()), (WITHOUT, right)] if gold else [(kind, ())]:
+                ranked = one.ranked(Weights(), gone)[:MOST]
+                rest = [0.0] * (MOST - len(ranked))
+                scores = [*(table.score for table in ranked), *rest]
+                rows.append((way, scores, [*(table.table_id in right for table in ranked), *rest]))
+    kinds, scores, are_right = zip(*rows, strict=True)
+    return Asked(np.array(kinds), np.array(scores), np.array(are_right, bool))
 
 
-def ask(
-    index: SearchIndex, encoder: Encoder, asked: Sequence[tuple[str, set[str], int]]
-) -> Iterator[Asked]:
-    query = QueryOptions.of(Deployment().query)
-    for some in chunks(asked, 50):
-        texts = [text for text, _, _ in some]
-        vectors = encoder.encode_queries(texts)
-        queries = [
-            IndexQuery(t, v, t, SILENT, sought_words(t, ENGLISH))
-            for t, v in zip(texts, vectors, strict=True)
-        ]
-        proposals = retrieve_candidates(index, queries, query.k, query.n, where=NO_FILTER)
-        tables = [proposed_tables(one.side) for one in proposals]
-        scores = index.table_scores(queries, tables)
-        for (text, gold, kind), one, found in zip(some, proposals, scores, strict=True):
-            words = words_of_question(text, ENGLISH)
-            for gone in [set[str](), gold] if gold else [gold]:
-                left = {i: table for i, table in found.items() if i not in gone}
-                ranked = rank_tables(left, query.weights, one.side, [*words])[:MOST]
-                known = index.evidence([table.table_id for table in ranked])
-                signs = signs_of(
-                    words, [features_of(i, known[i.table_id], words, ENGLISH) for i in ranked]
-                )
-                yield Asked(
-                    ANSWERED if gold and not gone else kind,
-                    [signs[name] for name in SIGNS],
-                    [table.score for table in ranked],
-                    [table.table_id in gold for table in ranked],
-                )
-
-
-def kinds(asked: Sequence[Asked]) -> npt.NDArray[np.int64]:
-    return np.array([one.kind for one in asked])
-
-
-def fit(sets: Sequence[Sequence[Asked]]) -> Fitted:
+def fit(sets: Collection[Asked]) -> Fitted:
     """Fit to sets of equal weight, each half answerable."""
-    values = np.array([one.signs for asked in sets for one in asked])
-    labels = [kinds(asked) for asked in sets]
-    weights = []
-    for one in labels:
-        counts = np.bincount(one, minlength=3)
-        shares = np.where(counts > 0, [0.5, 0.25, 0.25], 0) / np.maximum(counts, 1)
-        weights.append(1000 * shares[one])
-    mean, spread = values.mean(axis=0), values.std(axis=0) + 1e-9
-    model = LogisticRegression(C=PENALTY, max_iter=1000)
-    answered = np.concatenate(labels) == ANSWERED
-    model.fit((values - mean) / spread, answered, sample_weight=np.concatenate(weights))
-    slopes = model.coef_[0] / spread
-    fitted = Fitted(slopes, float(model.intercept_[0] - slopes @ mean))
-    odds = [fitted.of([one for one in asked if one.kind == ANSWERED]) for asked in sets]
-    return Fitted(slopes, fitted.intercept, min(float(np.quantile(one, REFUSED)) for one in odds))
+    question = regression((one.best, one.kinds == ANSWERED, one.weights[:, 0]) for one in sets)
+    table = regression((one.tables, one.right, one.weights) for one in sets)
+    odds = (probability(one.best[one.kinds == ANSWERED], question) for one in sets)
+    return Fitted(question, table, min(float(np.quantile(one, REFUSED)) for one in odds))
 
 
-def shown(fitted: Fitted, asked: Sequence[Asked]) -> str:
-    odds, labels = fitted.of(asked), kinds(asked)
-    said = [f"answerable refused {np.mean(odds[labels == ANSWERED] < fitted.least):.3f}"]
-    for kind, what in ((WITHOUT, "without its tables"), (OTHERS, "of other sets")):
-        area, (low, high) = auroc(odds[labels == ANSWERED], odds[labels == kind])
-        refused = np.mean(odds[labels == kind] < fitted.least)
-        said.append(f"{what} AUROC {area:.3f} ({low:.3f} to {high:.3f}), {refused:.3f}")
-    return "; ".join(said)
+def regression(sets: Iterable[tuple[Numbers, npt.NDArray[np.bool_], Numbers]]) -> Numbers:
+    """Return the slopes and the intercept for features, labels and weights."""
+    parts = [(x.reshape(-1, x.shape[-1]), y.ravel(), 1000 * w.ravel()) for x, y, w in sets]
+    features, labels, weights = map(np.concatenate, zip(*parts, strict=True))
+    model = LogisticRegression(C=1e6, max_iter=1000).fit(features, labels, sample_weight=weights)
+    return np.append(model.coef_[0], model.intercept_)
 
 
-def share(sets: Sequence[Sequence[Asked]]) -> tuple[float, float]:
-    """Return the log odds that a table is right, if any is, by how far its score is ahead."""
-    ahead, labels, weights = [], [], []
-    for asked in sets:
-        some = [one for one in asked if one.kind == ANSWERED]
-        for one in some:
-            for place, score in enumerate(one.scores):
-                others = [*one.scores[:place], *one.scores[place + 1 :]]
-                ahead.append([score - max(others, default=0.0)])
-                labels.append(one.right[place])
-                weights.append(1000 / len(some))
-    model = LogisticRegression(C=1e6).fit(np.array(ahead), labels, sample_weight=weights)
-    return float(model.coef_[0][0]), float(model.intercept_[0])
+def separated(asked: Asked) -> str:
+    """Return how well the best score alone parts answerable questions from each other kind."""
+    best, said = [asked.best[asked.kinds == at, 0] for at in KINDS.values()], []
+    for kind, at in [*KINDS.items()][1:]:
+        area, (low, high) = auroc(best[ANSWERED], best[at])
+        said.append(f"{kind} {area:.3f} ({low:.3f} to {high:.3f})")
+    return ", ".join(said)
+
+
+def shown(fitted: Fitted, asked: Asked) -> str:
+    """Return what is refused, how tables' probabilities are calibrated, and what a cut does."""
+    is_refused, sure = fitted.answerable(asked) < fitted.least, fitted.confidences(asked)
+    refused = [f"{kind} {is_refused[asked.kinds == at].mean():.3f}" for kind, at in KINDS.items()]
+    off = (asked.weights * (sure - asked.right)).ravel()
+    bins = np.minimum(sure.ravel() * BINS, BINS - 1).astype(int)
+    distance = np.abs(np.bincount(bins, off)).sum() / asked.weights.sum()
+    cut, answered = (sure >= fitted.least) & (asked.scores > 0), asked.kinds == ANSWERED
+    tables, none = (cut[those].sum(axis=1).mean() for those in (answered, ~answered))
+    return (
+        f"refused {', '.join(refused)}; calibration {distance:.3f}; cut at {fitted.least:.3f} "
+        f"shows {tables:.1f} tables, {none:.1f} where none answers, "
+        f"keeps {cut[asked.right].mean():.3f}"
+    )
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ table a question (FeTaQA, TabFact; without names or joins) have a part in the ch
 two alone. Intervals are 95 %, over questions.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -36,7 +35,7 @@ from pneuma_assets.core.search.retrieve import retrieve_candidates
 from pneuma_assets.core.search.signals import RankedTable, proposed_tables, rank_tables
 from pneuma_assets.core.search.table_search import SILENT
 from pneuma_assets.core.tables import TableFacts
-from pneuma_bench.experiments.support.sets import UNNAMED, arguments, means, sets_of
+from pneuma_bench.experiments.support.sets import UNNAMED, arguments, copies_of, means, sets_of
 from pneuma_bench.lab import Lab
 from pneuma_bench.relations import Relations
 from pneuma_bench.sets import RetrievalSet
@@ -174,17 +173,8 @@ def ask(
         for one, proposal, found in zip(some, proposals, scores, strict=True):
             words = list(dict.fromkeys(index.analyzer.question_terms(one.text)))
             asked.append(Asked(one.text, words, found, proposal.side, frozenset(one.relevant)))
-    copies = copies_of(folder / f"{name}.copies.jsonl", dataset)
+    copies = copies_of(folder, name, dataset)
     return Questions(name, index, asked, related, copies)
-
-
-def copies_of(path: Path, dataset: RetrievalSet) -> dict[str, str]:
-    if not path.exists():
-        return {}
-    ids = {dataset.spelled(table.table_id): table.table_id for table, _ in dataset.tables}
-    lines = (json.loads(line)["tables"] for line in path.read_text("utf-8").splitlines())
-    same = ([ids[one] for one in some if one in ids] for some in lines)
-    return {one: some[0] for some in same for one in some}
 
 
 def tables_found(one: Questions, weights: Weights) -> dict[str, Numbers]:
