@@ -73,8 +73,8 @@ def kinds_of_copy(words: Iterable[str]) -> frozenset[str]:
 def plain_name(table_id: str, known: Container[str] = ()) -> PlainName:
     """Return what a table would be called if it were no copy.
 
-    A word of `OFTEN`, and a version such as `v2` or `r34`, counts where what is left of the name is among
-    the letters of other tables' names (`letters_of`).
+    A word of `OFTEN`, and a version such as `v2` or `r34`, counts where what is left of the name is
+    among the letters of other tables' names (`letters_of`).
     """
     *places, own = _parts_of(table_id)
     marks: list[str] = []
