@@ -106,14 +106,13 @@ def rank_tables(
     """
     sharing = _sharing(found, side)
     rare, said = rarity(side), coverage(found, words)
-    asked = frozenset(words)
     given = {name: value for name, value in weights.model_dump().items() if value > 0}
     total = fsum(given.values()) or 1.0
     ranked = []
     for table_id, scores in sorted(found.items()):
         shares = _shares(scores, sharing, side, len(found)) | said[table_id]
         own = _own_words(table_id, facts.get(table_id, _NOTHING).prefix, analyzer)
-        shares[OWN] = sum(word in asked for word in own) / max(1, len(own))
+        shares[OWN] = sum(word in scores.headers for word in own) / max(1, len(own))
         shares[RARE] = rare.get(table_id, 0.0)
         parts = {n: given[n] / total * min(1.0, v) for n, v in shares.items() if v and n in given}
         tables = len(sharing.get(_text(scores.semantic), (table_id,)))

@@ -93,12 +93,10 @@ def test_a_signal_is_a_share_of_what_the_question_could_reach():
 )
 def test_a_name_says_the_share_of_it_that_is_asked(table_id, prefix, share):
     facts = {table_id: TableFacts(prefix=prefix)}
-    found = {table_id: TableScores()}
-    (one,) = rank_tables(
-        found, Weights(own=1), SideHits(), ENGLISH.terms("late orders"), facts=facts
-    )
-    total = sum(Weights(own=1).model_dump().values())
-    assert one.signals.get("own", 0.0) == pytest.approx(share / total)
+    alone = Weights(**dict.fromkeys(Weights.model_fields, 0.0) | {"own": 1.0})
+    found = {table_id: TableScores(headers=dict.fromkeys(ENGLISH.terms("late orders"), 0.5))}
+    (one,) = rank_tables(found, alone, SideHits(), facts=facts)
+    assert one.signals.get("own", 0.0) == pytest.approx(share)
 
 
 def test_a_word_among_hundreds_of_names_says_less():
