@@ -246,8 +246,8 @@ def test_evidence_that_an_engine_refuses_stops_no_other_table(lake, monkeypatch,
     lake.read("first")
     real = write.table_terms
 
-    def broken(table, gathered):
-        found = real(table, gathered)
+    def broken(table, gathered, described):
+        found = real(table, gathered, described)
         if table.table_id != "lake/staff":
             return found
         return replace(found, rows=(("one",),), names=[*found.names] if names_too else found.names)
