@@ -214,7 +214,7 @@ class TableScores:
         headers: The words of the question that stand in its name or in a column's, each with the
             largest share that it has of one, or of what is written about one
             (`terms.fields.header_terms`).
-        columns: About how many columns it has, at least; 0 where that was not asked.
+        columns: The power of two above its number of columns; 0 where that was not asked.
     """
 
     lexical: Hit | None = None
@@ -260,8 +260,8 @@ class Question:
 
     @property
     def words(self) -> list[str]:
-        """Its different words."""
-        return list(dict.fromkeys((*self.terms, *self.fields.get(Field.VALUES, ()))))
+        """Its words, as often as it says them."""
+        return list(self.terms or self.fields.get(Field.VALUES, ()))
 
 
 class Searcher(Protocol):

@@ -230,7 +230,8 @@ def _evidence(item: WorkItem, gathered: TableTerms, said: Iterable[Description])
 
 
 def _prefixes(store: Store) -> dict[str, str]:
-    return name_prefixes({table_id: names_of(table_id) for table_id in store.tables.listed()})
+    readers = store.tables.readers(None)
+    return name_prefixes({table_id: names_of(table_id) for table_id in readers}, readers)
 
 
 def _spelled(contents: TableContents, prefix: str) -> TableContents:
@@ -246,8 +247,8 @@ def publish_metadata(store: Store, run_id: str, index: SearchIndex) -> int:
 
     The index is asked what it knows, which may be that of a copy. No model is asked, and no text
     written again; one that names a table that some of its readers may not see any more leaves the
-    index first. Names are spelt out anew where the tables beside them tell another prefix than
-    before. Killed in between, it is done again by the next run.
+    index first. Where the tables beside one tell another prefix of its name than before, it waits
+    to be written again. Killed in between, it is done again by the next run.
     """
     prefixes = _prefixes(store)
     every = store.access.of_tables()
@@ -255,10 +256,9 @@ def publish_metadata(store: Store, run_id: str, index: SearchIndex) -> int:
     known = index.facts(list(wanted))
     regranted = [i for i, facts in known.items() if wanted[i].readers != facts.readers]
     redact_names(store, run_id, index, known, regranted)
-    respelled = [i for i, facts in known.items() if wanted[i].prefix != facts.prefix]
-    for chunk in chunks(respelled, CHUNK):
-        found = index.contents(chunk)
-        _replace(store, index, {i: _spelled(one, wanted[i].prefix) for i, one in found})
+    respelled = {i for i, facts in known.items() if wanted[i].prefix != facts.prefix}
+    store.queue.mark_for_embedding(run_id, sorted(respelled - store.queue.pending()))
+    wanted |= {i: replace(wanted[i], prefix=known[i].prefix) for i in respelled}
     differing = {i: wanted[i] for i, facts in known.items() if wanted[i] != facts}
     if differing:
         index.set_facts(differing)

@@ -69,7 +69,7 @@ class JoinEdge:
     @property
     def is_guess(self) -> bool:
         """Whether nobody said so: neither a person nor the source nor a view."""
-        return self.kind is JoinKind.INFERRED
+        return self.kind in {JoinKind.INFERRED, JoinKind.DOMAIN}
 
     @property
     def is_key(self) -> bool:

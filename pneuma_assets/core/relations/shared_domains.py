@@ -5,12 +5,12 @@ are the same wherever a cell occurs, so two columns of one domain sample the sam
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from pneuma_assets.core.relations.families import are_alike
 from pneuma_assets.core.relations.infer_joins import STRONG_CELLS, STRONG_SHARE, Tables
 from pneuma_assets.core.relations.join_column_facts import JoinColumn
-from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
+from pneuma_assets.core.relations.join_graph import MOST_WAYS, JoinEdge, JoinKind
 
 _LOOKED_UP, _LEAST_FOUND = 8, 2
 """Cells of a column, the lowest, that are looked up, and those that another one must have."""
@@ -22,7 +22,7 @@ _MOST_OFFERED = 5
 _Names = Mapping[str, frozenset[str]]
 
 
-def shared_domains(tables: Tables, keys: Iterable[JoinEdge]) -> list[JoinEdge]:
+def shared_domains(tables: Tables, keys: Sequence[JoinEdge]) -> list[JoinEdge]:
     """Return which columns of texts hold the cells of a column of another table, ordered.
 
     Each is offered with a few of its source: those that share the most, of these the columns of
@@ -51,7 +51,10 @@ def shared_domains(tables: Tables, keys: Iterable[JoinEdge]) -> list[JoinEdge]:
             ]
             best = sorted(edges, key=lambda edge: -edge.score)[:_MOST_OFFERED]
             found |= {(edge.tables, edge.equal): edge for edge in best}
-    return sorted(found.values(), key=lambda edge: edge.on)
+    between: dict[tuple[str, str], list[JoinEdge]] = defaultdict(list)
+    for edge in sorted(found.values(), key=lambda edge: edge.doubt):
+        between[edge.tables] = [*between[edge.tables], edge][:MOST_WAYS]
+    return sorted((edge for some in between.values() for edge in some), key=lambda edge: edge.on)
 
 
 def _may_share(column: JoinColumn) -> bool:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 from pneuma_assets.core.relations.families import are_alike, family_of
 from pneuma_assets.core.relations.part_names import meant, order_of
@@ -26,6 +26,18 @@ _FIRST = 20
 
 _MOST_COMPARED = 20
 """Tables whose columns are looked at for one question."""
+
+
+_LONGEST_RUN = 6
+"""Words of a question that may be a name with what marks a version of it."""
+
+
+@lru_cache(maxsize=8)
+def _runs(question: str) -> frozenset[str]:
+    """Return the letters of each run of a question's words."""
+    parts = name_parts(question)
+    lengths, places = range(2, _LONGEST_RUN + 1), range(len(parts))
+    return frozenset("".join(parts[at : at + n]) for n in lengths for at in places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +63,8 @@ class Asked:
         """Tell whether the question is a table's name, or says what the name says of the table.
 
         That is: backup, snapshot, a day; `bak` is a backup, too. Words that are said of much else
-        (`version_names.OFTEN`) count beside the rest of the name, as in "the old orders"; the
-        little ones beside a mark ("Copy of") do not.
+        (`version_names.OFTEN`) count side by side with the rest of the name, as in "the old
+        orders"; the little ones beside a mark ("Copy of") do not.
         """
         parts = name_parts(self.question)
         letters = "".join(parts)
@@ -60,7 +72,10 @@ class Asked:
         return (
             not kinds_of_copy(name.marks).isdisjoint(kinds_of_copy(parts))
             or (len(day) >= _DIGITS_OF_A_DAY and day in letters)
-            or (not OFTEN.isdisjoint({*name.marks} & {*parts}) and name.stem in letters)
+            or any(
+                {mark + name.stem, name.stem + mark} & _runs(self.question)
+                for mark in OFTEN.intersection(name.marks)
+            )
             or (letters != name.stem and letters in spellings_of(table_id))
         )
 

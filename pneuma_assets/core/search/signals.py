@@ -18,7 +18,7 @@ from pneuma_assets.core.relations.families import Family
 from pneuma_assets.core.search.retrieve import weight
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.fields import Field, name_parts
-from pneuma_assets.core.terms.split_names import part_off, parted
+from pneuma_assets.core.terms.split_names import part_off, parted, without_prefix
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 MEANING, WORDS, COVERAGE, PLACE, RARE = "meaning", "words", "coverage", "place", "rare"
@@ -124,7 +124,7 @@ def rank_tables(
 def _own_words(table_id: str, prefix: str, analyzer: Analyzer) -> frozenset[str]:
     """Return the words of a table's own name, but for what its schema's names are glued to."""
     parts = part_off(name_parts(unquote(table_id.rpartition("/")[2], errors="replace")), prefix)
-    parts = parts[1:] if prefix and parts[0] == prefix else parts
+    parts = without_prefix(parts, prefix) if prefix and parts[0] == prefix else parts
     return frozenset(analyzer.terms(" ".join(word for part in parts for word in parted(part))))
 
 

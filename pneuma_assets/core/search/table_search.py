@@ -62,7 +62,7 @@ class TableSearch:
             known = self._evidence(proposal, few, sought)
             text = query.text or ""
             results = self._tables(text, sought, one, known, most, where.kinds)
-            if query.vector is None:  # how sure the words alone are was never fitted
+            if query.vector is None or where.kinds:  # how sure a part is was never fitted
                 results = [replace(r, confidence=None, answerable=None) for r in results]
             headers = {table.table_id: table.scores.headers for table in one}
             found.append(Found(results, headers))

@@ -194,7 +194,7 @@ def _name_terms(evidence: TableTerms, analyzer: Analyzer) -> list[str]:
 def _header_terms(evidence: TableTerms, analyzer: Analyzer) -> list[str]:
     """Return each word of names and descriptions once, with the shortest one's length; the width.
 
-    What a name stands for counts as a word of two, and so does the shortest description.
+    What a name stands for counts as a word of a name of two words, and so do short descriptions.
     """
     shortest: dict[str, int] = {}
     spelled = analyzer.terms(f"{evidence.spelled_names} {evidence.spelled_columns}")

@@ -8,7 +8,7 @@ for among the words that people wrote about the table itself.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from heapq import nsmallest
@@ -195,19 +195,30 @@ def shared_prefix(names: Sequence[Parts]) -> str:
     return next((shared[:one] for one in lengths if all(_rest(p, one) for p in some)), "")
 
 
-def name_prefixes(names: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def name_prefixes(
+    names: Mapping[str, Sequence[str]], readers: Mapping[str, Hashable] | None = None
+) -> dict[str, str]:
     """Return the prefix that a table's name is glued to, of each table where it is.
 
-    The tables of a schema vote, so beside `xxcustomer` and others `xxfclt` is parted, too. `names`
-    are of what a table lies in, and its own.
+    The tables of a schema vote, so beside `xxcustomer` and others `xxfclt` is parted, too; of those
+    that not everybody may see, only the ones with the same readers, or it would tell of the others.
+
+    Args:
+        names: Of what a table lies in, and its own.
+        readers: Who may see a table; None, or absent: everybody.
     """
+    seen_by = readers or {}
     places: dict[tuple[str, ...], dict[str, Parts]] = defaultdict(dict)
     for table_id, (*place, own) in names.items():
         places[tuple(place)][table_id] = name_parts(own)
     found: dict[str, str] = {}
     for parts in places.values():
-        prefix = _voted_prefix([parts[i] for i in nsmallest(_MOST_PREFIXED, parts, content_hash)])
-        found |= {i: prefix for i, one in parts.items() if part_off(one, prefix) != one}
+        for group in {seen_by.get(i) for i in parts}:
+            voters = [i for i in parts if seen_by.get(i) in {None, group}]
+            few = nsmallest(_MOST_PREFIXED, voters, content_hash)
+            prefix = _voted_prefix([parts[i] for i in few])
+            mine = (i for i in voters if seen_by.get(i) == group)
+            found |= {i: prefix for i in mine if part_off(parts[i], prefix) != parts[i]}
     return found
 
 
@@ -223,7 +234,7 @@ def _voted_prefix(names: Sequence[Parts]) -> str:
             break
         ways = [_goes_on(parts, length) for parts in names if "".join(parts).startswith(start)]
         if sum(map(bool, ways)) >= _KNOWN_SHARE * count:
-            best = max(best, (sum(ways), -length, start))
+            best = max(best, (sum(ways), length, start))
     return best[-1]
 
 

@@ -94,3 +94,9 @@ def test_ten_thousand_columns_of_one_domain_are_never_compared_all_with_all():
     started = time.process_time()
     assert len(shared_domains(lake(*many), [])) < 50_000
     assert time.process_time() - started < 20
+
+
+def test_two_tables_of_many_such_columns_are_offered_a_few_ways():
+    tables = {i: [column(f"s/{i}", f"{i}{n}") for n in range(20)] for i in ("from", "to")}
+    found = shared_domains({f"s/{i}": some for i, some in tables.items()}, [])
+    assert 0 < len(found) <= 8

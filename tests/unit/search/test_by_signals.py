@@ -281,9 +281,10 @@ def test_a_table_whose_name_is_typed_in_is_never_refused(engine):
     assert found[1].confidence < 0.9
 
 
-def test_there_is_a_confidence_by_signals_alone_also_without_meaning(engine):
-    found = engine.ask("herring", alpha=0.5)
-    assert {(one.confidence, one.answerable) for one in found} == {(None, None)}
-    where = IndexFilter(kinds=(DocumentKind.VALUES,))
-    found = engine.ask("species herring landed", where=where)
+def test_there_is_a_confidence_by_all_signals_alone(engine):
+    values = IndexFilter(kinds=(DocumentKind.VALUES,))
+    for options in ({"alpha": 0.5}, {"where": values}):
+        found = engine.ask("herring", **options)
+        assert {(one.confidence, one.answerable) for one in found} == {(None, None)}
+    found = engine.ask("species herring landed")
     assert 0.0 < found[0].confidence < 1.0

@@ -73,6 +73,7 @@ def test_a_prefix_is_no_word_and_parts_what_is_glued_to_it(name: str) -> None:
         ("tbl", "tblcustomer tblorderitems tblorders | orders"),
         ("ab", "aborders abcustomers abpayments | about"),
         ("sales", "salesorders salesitems salesfclt"),
+        ("hotel", "hotelcustomer hotelorders hotelitems hotelrooms"),
         ("", " | tblcustomer tblorderitems orders"),
         ("", " | xxcustomer xxorders xxitems orders customers items"),
         ("", " | olist_items olist_orders olist_sellers"),

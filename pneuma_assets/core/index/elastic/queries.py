@@ -206,7 +206,7 @@ def of_reach(words: Sequence[str], filters: Filters) -> Search:
     counted = {
         f"{place} {number}": {"term": {field or TERMS: token(word)}}
         for place, field in enumerate(REACHED)
-        for number, word in enumerate(words[:_MOST_COUNTED])
+        for number, word in enumerate([*Counter(words)][:_MOST_COUNTED])
     }
     every = {kind: {"term": {"doc": kind}} for kind in (BLOCK, EVIDENCE)}
     return {
@@ -217,16 +217,22 @@ def of_reach(words: Sequence[str], filters: Filters) -> Search:
     }
 
 
-def reach_of(counts: Mapping[str, Any]) -> dict[Field | None, float]:
-    """Return what BM25 could reach by an answer to `of_reach` (`SideHits.reach`)."""
+def reach_of(words: Sequence[str], counts: Mapping[str, Any]) -> dict[Field | None, float]:
+    """Return what BM25 could reach by an answer to `of_reach` (`SideHits.reach`).
+
+    Words beyond those that are counted are taken for as rare as these are on average.
+    """
     having = {name: int(one["doc_count"]) for name, one in counts.items()}
+    said = [*Counter(words).values()]
+    most = len(words) / max(1, sum(said[:_MOST_COUNTED]))
     return {
-        field: fsum(
-            rarity(max(count, having[EVIDENCE if field else BLOCK]), count)
-            for name, count in having.items()
-            if name.startswith(f"{place} ")
+        field: most
+        * fsum(
+            times * rarity(max(having[f"{place} {at}"], every), having[f"{place} {at}"])
+            for at, times in enumerate(said[:_MOST_COUNTED])
         )
         for place, field in enumerate(REACHED)
+        for every in [having[EVIDENCE if field else BLOCK]]
     }
 
 

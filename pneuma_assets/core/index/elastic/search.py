@@ -168,7 +168,7 @@ class Searcher:
                     for word in question.sought
                     if 0 < len(found.get(_HOLDERS + word, ())) <= MOST_HOLDERS
                 },
-                reach_of(found[_REACH][0]) if _REACH in found else {},
+                reach_of(question.words, found[_REACH][0]) if _REACH in found else {},
             )
             for question, found in zip(
                 questions, self._asked(searches, questions, 2 * limit), strict=True
@@ -324,7 +324,8 @@ class Searcher:
                 made[Field.HEADERS] = holding(Field.HEADERS, [*question.headers], tables, size)
             return made
         if question.words:
-            made[_REACH] = of_reach(question.words, opened.state.visible())
+            seen = self.access.of(opened, self.where.readers)
+            made[_REACH] = of_reach(question.words, [*opened.state.visible(), *seen])
         for word, places in question.sought.items():
             most = MOST_HOLDERS + 1
             made[_HOLDERS + word] = of_holders(places, blocks, tables, most, question.silent)
