@@ -182,8 +182,9 @@ class SideHits:
         holders: Of each word sought that one to `MOST_HOLDERS` tables hold, all of them, ascending;
             a table holds what stands in its names, its rows or any of its blocks, and a word of
             several parts not by blocks that are `silent`.
-        reach: The most that BM25 could give a block (None), or an entry of a field, for the words
-            of the question: what one has that says all of them, however often.
+        reach: What BM25 could give a block (None), or an entry of a field, for the different words
+            of the question, each once. A word that the question repeats counts repeatedly in
+            scores, which tells what it is about: without that, an enterprise warehouse lost .07.
     """
 
     lexical: Sequence[Hit] = ()
@@ -260,8 +261,8 @@ class Question:
 
     @property
     def words(self) -> list[str]:
-        """Its words, as often as it says them."""
-        return list(self.terms or self.fields.get(Field.VALUES, ()))
+        """Its different words."""
+        return list(dict.fromkeys(self.terms or self.fields.get(Field.VALUES, ())))
 
 
 class Searcher(Protocol):

@@ -206,7 +206,7 @@ def of_reach(words: Sequence[str], filters: Filters) -> Search:
     counted = {
         f"{place} {number}": {"term": {field or TERMS: token(word)}}
         for place, field in enumerate(REACHED)
-        for number, word in enumerate([*Counter(words)][:_MOST_COUNTED])
+        for number, word in enumerate(words[:_MOST_COUNTED])
     }
     every = {kind: {"term": {"doc": kind}} for kind in (BLOCK, EVIDENCE)}
     return {
@@ -223,13 +223,13 @@ def reach_of(words: Sequence[str], counts: Mapping[str, Any]) -> dict[Field | No
     Words beyond those that are counted are taken for as rare as these are on average.
     """
     having = {name: int(one["doc_count"]) for name, one in counts.items()}
-    said = [*Counter(words).values()]
-    most = len(words) / max(1, sum(said[:_MOST_COUNTED]))
+    counted = min(len(words), _MOST_COUNTED)
     return {
-        field: most
+        field: len(words)
+        / counted
         * fsum(
-            times * rarity(max(having[f"{place} {at}"], every), having[f"{place} {at}"])
-            for at, times in enumerate(said[:_MOST_COUNTED])
+            rarity(max(having[f"{place} {at}"], every), having[f"{place} {at}"])
+            for at in range(counted)
         )
         for place, field in enumerate(REACHED)
         for every in [having[EVIDENCE if field else BLOCK]]

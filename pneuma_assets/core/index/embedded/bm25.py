@@ -159,15 +159,13 @@ class Bm25:
         return scores
 
     def reach(self, terms: Sequence[str]) -> float:
-        """Return what no row can score more than for these terms."""
-        counted = Counter(terms)
-        keys = np.fromiter(map(term_key, counted), np.uint64, len(counted))
-        having = [0] * len(counted)
+        """Return what no row can score more than for these terms, each once."""
+        keys = np.fromiter(map(term_key, terms), np.uint64, len(terms))
+        having = [0] * len(terms)
         for part in self._postings:
             for at, (rows, _) in part.find(keys).items():
                 having[at] += len(rows) if self._all_alive else int(self._alive[rows].sum())
-        pairs = zip(counted.values(), having, strict=True)
-        return fsum(count * rarity(self._blocks, some) for count, some in pairs)
+        return fsum(rarity(self._blocks, some) for some in having)
 
 
 def merged(
