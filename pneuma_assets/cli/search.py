@@ -1,5 +1,6 @@
 """`pneuma-assets search`: ranked tables for a question, with the reason for each."""
 
+from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from pneuma_assets.workspace import Workspace
 
 MAX_QUESTIONS_BYTES = 16 * 1024 * 1024
+_TINY = 1e-6
+"""Confidences are cut, as .099 is below .10, but for rounding errors."""
 _MOST_CONFIRMED = 3
 
 
@@ -195,7 +198,8 @@ def _print_answer(answer: "Sequence[TableResult]", min_confidence: float, *, exp
             print_line(f"less likely, each below {min_confidence:.2f}:")
         parts = result.parts
         scores = [result.score, parts.lexical, parts.semantic]
-        shown = [result.confidence, *([None] * 3 if unlikely else scores), parts.judge]
+        share = result.confidence and floor(100 * result.confidence + _TINY) / 100
+        shown = [share, *([None] * 3 if unlikely else scores), parts.judge]
         sized = zip(shown, (5, 6, 6, 8, 6), strict=True)
         figures = (f"{'-' if one is None else f'{one:.2f}':>{width}}" for one, width in sized)
         print_ranked(f"{rank:>3} {' '.join(figures)}", result.table_id)

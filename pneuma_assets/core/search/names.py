@@ -27,6 +27,8 @@ from pneuma_assets.core.text.suggest import check_known
 _MOST_SLIPS = 2
 """A name may be mistyped once in `SHORTEST_MISTYPED` letters, so often at most."""
 
+NO_PREFIXES: Mapping[str, str] = {}
+
 _WHOLE_COLUMN, _PART = 2, 3
 """Ranks: of a column's whole name, and of a table's in part."""
 
@@ -48,13 +50,18 @@ class NameMatch:
     column: bool
 
 
-def match_names(question: str, found: Mapping[str, TableTerms]) -> dict[str, NameMatch]:
-    """Return which of these tables bear the name that the question is, if it may be one."""
+def match_names(
+    question: str, found: Mapping[str, TableTerms], prefixes: Mapping[str, str] = NO_PREFIXES
+) -> dict[str, NameMatch]:
+    """Return which of these tables bear the name that the question is, if it may be one.
+
+    `prefixes` is what tables' names are glued to: without it a name is whole, too.
+    """
     letters = "".join(name_parts(question))
     if not 0 < len(letters) <= LONGEST_TYPED:
         return {}
     typed = _Typed(question.strip().casefold(), letters)
-    matches = {table_id: _best(typed, evidence) for table_id, evidence in found.items()}
+    matches = {i: _best(typed, evidence, prefixes.get(i, "")) for i, evidence in found.items()}
     return {table_id: match for table_id, match in matches.items() if match is not None}
 
 
@@ -66,22 +73,26 @@ class _Typed:
     letters: str
 
 
-def _best(typed: _Typed, evidence: TableTerms) -> NameMatch | None:
+def _best(typed: _Typed, evidence: TableTerms, prefix: str) -> NameMatch | None:
     """Return the closest of a table's own names: of its places alone, none is its own."""
     matches = chain(
-        (_of_table(typed, names, evidence) for names in names_of_table(evidence)),
+        (_of_table(typed, names, evidence, prefix) for names in names_of_table(evidence)),
         (_of_column(typed, column, evidence) for column in evidence.columns),
     )
     found = (match for match in matches if match is not None)
     return min(found, key=lambda match: match.rank, default=None)
 
 
-def _of_table(typed: _Typed, names: Sequence[str], evidence: TableTerms) -> NameMatch | None:
+def _of_table(
+    typed: _Typed, names: Sequence[str], evidence: TableTerms, prefix: str
+) -> NameMatch | None:
     *places, own = names
     name = ".".join(names)
     before = _parts_of(" ".join(places))
     whole = int(typed.text != name.casefold())
     rank = _rank(typed.letters, before, _parts_of(own), evidence.spelled_names, whole, _PART)
+    glued = prefix + typed.letters == "".join(_parts_of(own)) and not places
+    rank = 1 if prefix and glued else rank
     return None if rank is None else NameMatch(rank, name, column=False)
 
 

@@ -48,6 +48,7 @@ class RankedTable:
         trust: What it loses for being less trusted than others, 0 or less (`rerank.with_trust`).
         copies: Candidates that are copies of it, the best ones first (`fold.collapse_copies`).
         family: The family for which it stands (`fold.Families`); None if it is of none.
+        prefix: What its name is glued to.
     """
 
     table_id: str
@@ -58,6 +59,7 @@ class RankedTable:
     trust: float = 0.0
     copies: tuple[str, ...] = ()
     family: Family | None = None
+    prefix: str = ""
 
     @property
     def found(self) -> float:
@@ -111,12 +113,14 @@ def rank_tables(
     ranked = []
     for table_id, scores in sorted(found.items()):
         shares = _shares(scores, sharing, side, len(found)) | said[table_id]
-        own = _own_words(table_id, facts.get(table_id, _NOTHING).prefix, analyzer)
+        prefix = facts.get(table_id, _NOTHING).prefix
+        own = _own_words(table_id, prefix, analyzer)
         shares[OWN] = sum(word in scores.headers for word in own) / max(1, len(own))
         shares[RARE] = rare.get(table_id, 0.0)
         parts = {n: given[n] / total * min(1.0, v) for n, v in shares.items() if v and n in given}
         tables = len(sharing.get(_text(scores.semantic), (table_id,)))
-        ranked.append(RankedTable(table_id, added(parts), parts, scores, tables))
+        one = RankedTable(table_id, added(parts), parts, scores, tables, prefix=prefix)
+        ranked.append(one)
     return sorted(ranked, key=lambda one: -one.score)
 
 

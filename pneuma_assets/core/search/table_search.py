@@ -94,7 +94,9 @@ class TableSearch:
         kinds: Collection[DocumentKind],
     ) -> list[TableResult]:
         among = {one.table_id: evidence[one.table_id] for one in ranked if one.table_id in evidence}
-        names = {} if kinds and DocumentKind.NAMES not in kinds else match_names(question, among)
+        prefixes = {one.table_id: one.prefix for one in ranked}
+        asked = {} if kinds and DocumentKind.NAMES not in kinds else among
+        names = match_names(question, asked, prefixes)
         last = 1 + max((match.rank for match in names.values()), default=0)
 
         def by_name(one: RankedTable) -> int:

@@ -62,3 +62,11 @@ def test_a_table_of_the_name_comes_before_one_with_such_a_column() -> None:
     found = match_names("status", {"column": column, "table": table})
     assert found["table"].rank < found["column"].rank
     assert (found["table"].column, found["column"].column) == (False, True)
+
+
+def test_a_name_is_whole_without_what_its_schema_is_glued_to() -> None:
+    table = TableTerms(names=("shop", "xxcustomer"), spelled_names="xx customer")
+    column = TableTerms(names=("x",), columns=("customer",))
+    found = match_names("Customer", {"column": column, "table": table}, {"table": "xx"})
+    assert found["table"].rank < found["column"].rank
+    assert match("customer", table) == (3, "xxcustomer")
