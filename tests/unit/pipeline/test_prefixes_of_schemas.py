@@ -3,33 +3,19 @@
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.pipeline.embed import embed_tables
-from pneuma_assets.core.pipeline.write import index_tables, publish_metadata, remove_gone
-from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.queue import Stage
-from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef
-from tests.support.word_encoder import WordEncoder
+from pneuma_assets.core.pipeline.write import publish_metadata, remove_gone
+from pneuma_assets.core.tables import Document, DocumentKind, TableRef
+from tests.support.staged_lake import StagedLake
 
 OTHERS = ("xxcustomers", "xxorders")
 SPELLED = {"w/s/xxfclt": "xx fclt facilities", "w/s/xxorders": "xx orders"}
 
 
-class Schema:
+class Schema(StagedLake):
     """A schema whose tables come and go, and an index of them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.store = Store(folder / "state.db")
-        self.encoder = WordEncoder()
-        self.index = EmbeddedIndex(folder / "index", self.encoder.name, self.encoder.dimension)
-
-    def close(self) -> None:
-        self.store.close()
-        self.index.close()
 
     def list(self, *names: str, readers: tuple[str, ...] | None = None) -> None:
         """List tables, all but the first for these readers alone."""
@@ -41,16 +27,8 @@ class Schema:
         """Index what is new, as a run's stages do; returns of how many tables the index is told."""
         remove_gone(self.store, self.index, lambda _: None)
         told = publish_metadata(self.store, run, self.index)
-        self.store.queue.release_claims(run)
-        self.store.queue.claim(run, 10, 3, ["w"])
-        for item in self.store.queue.claimed(run):
-            i = item.ref.table_id
-            self.store.queue.save_profiles(run, [Table(i, (Column("a", "INT"),), 1, "")])
-            said = Document(i, DocumentKind.CONTEXT, "facilities")
-            self.store.documents.replace(DocumentKind.CONTEXT, [(i, [said])])
-            self.store.queue.advance(run, Stage.NARRATED, [i])
-        embed_tables(self.store, run, self.encoder, self.index)
-        index_tables(self.store, run, self.encoder.name, self.index, lambda _: None)
+        self.read(run, lambda i: Document(i, DocumentKind.CONTEXT, "facilities"))
+        self.end(run)
         return told
 
     def spelled(self) -> dict[str, str]:

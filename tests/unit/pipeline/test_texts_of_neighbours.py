@@ -2,45 +2,30 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.pipeline.embed import embed_tables
 from pneuma_assets.core.pipeline.lineage import DEFINITIONS
 from pneuma_assets.core.pipeline.lineage_texts import lineage_texts
-from pneuma_assets.core.pipeline.write import index_tables, publish_metadata
-from pneuma_assets.core.store import Store
+from pneuma_assets.core.pipeline.write import publish_metadata
 from pneuma_assets.core.store.edges import Origin
-from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import (
-    Column,
     Document,
     DocumentKind,
-    Table,
     TableFacts,
     TableRef,
     TableTerms,
 )
-from tests.support.word_encoder import WordEncoder
+from tests.support.staged_lake import StagedLake
 
 Readers = tuple[str, ...] | None
 EDGES = (("w/pay", "w/report"), ("w/days", "w/report"))
 
 
-class Lake:
+class Lake(StagedLake):
     """Three tables, of which one is built from the others, and an index of them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.store = Store(folder / "state.db")
-        self.encoder = WordEncoder()
-        self.index = EmbeddedIndex(folder / "index", self.encoder.name, self.encoder.dimension)
-
-    def close(self) -> None:
-        self.store.close()
-        self.index.close()
 
     def relist(self, version: str = "1", **readers: Readers) -> None:
         """Let a listing find that these tables have these readers, and the others everybody."""
@@ -52,22 +37,10 @@ class Lake:
 
     def begin(self, run: str) -> None:
         """Read what waits, and link all tables."""
-        self.store.queue.release_claims(run)
-        self.store.queue.claim(run, 10, 3, ["w"])
-        for item in self.store.queue.claimed(run):
-            table_id = item.ref.table_id
-            read = Table(table_id, (Column("a", "INT"),), 1, "")
-            self.store.queue.save_profiles(run, [read])
-            row = Document(table_id, DocumentKind.ROWS, f"a row of {table_id}")
-            self.store.documents.replace(DocumentKind.ROWS, [(table_id, [row])])
-            self.store.queue.advance(run, Stage.NARRATED, [table_id])
+        self.read(run, lambda i: Document(i, DocumentKind.ROWS, f"a row of {i}"))
         edges = tuple(Edge(*pair, EdgeKind.DAGSTER) for pair in EDGES)
         said = [Origin(DEFINITIONS, "digest", edges=edges)]
         self.store.link(run, said, (), lambda ids: lineage_texts(self.store, ids))
-
-    def end(self, run: str) -> None:
-        embed_tables(self.store, run, self.encoder, self.index)
-        index_tables(self.store, run, self.encoder.name, self.index, lambda table: None)
 
     def run(self, run: str) -> None:
         self.begin(run)
