@@ -8,8 +8,7 @@ from typing import NamedTuple
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.pipeline.relate import ValueOverlap
 from pneuma_assets.core.pipeline.sample import SEED
-from pneuma_assets.core.relations.copies import KnownTable, find_copies
-from pneuma_assets.core.relations.families import families_by_word, find_families
+from pneuma_assets.core.relations.copies import KnownTable, find_copies_and_families
 from pneuma_assets.core.relations.fingerprints import fingerprint_of
 from pneuma_assets.core.relations.infer_joins import infer_joins
 from pneuma_assets.core.relations.join_column_facts import JoinColumn, join_columns
@@ -55,11 +54,7 @@ def relate(dataset: RetrievalSet, index: SearchIndex, written: Narrations) -> Re
             fingerprint = fingerprint_of(table, found.terms, found.sketch)
             known.append(KnownTable(i, fingerprint, facts[i]))
             lake[i] = [*join_columns(i, columns, len(rows), found.sketch)]
-    hashes = {one.table_id: {*one.fingerprint.columns.tolist()} for one in known}
-    copies = find_copies(known, find_families(hashes))
-    hashes = {i: some for i, some in hashes.items() if i not in copies}
-    families = find_families(hashes)
-    families |= families_by_word(hashes, families)
+    copies, families = find_copies_and_families(known)
     prefixes = name_prefixes(dataset.names)
     cells = ValueOverlap(index)
     inferred = infer_joins(lake | cells.whole(lake), cells.share)

@@ -10,8 +10,7 @@ import pyarrow as pa
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.relations.copies import RECIPE as COPIES_RECIPE
-from pneuma_assets.core.relations.copies import KnownTable, find_copies
-from pneuma_assets.core.relations.families import families_by_word, find_families
+from pneuma_assets.core.relations.copies import KnownTable, find_copies_and_families
 from pneuma_assets.core.relations.infer_joins import RECIPE, infer_joins
 from pneuma_assets.core.relations.join_column_facts import JoinColumn, join_columns
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
@@ -34,14 +33,7 @@ def mark_copies(store: Store, facts: Mapping[str, TableFacts]) -> int:
         return 0
     known = store.profiles.fingerprints()
     tables = [KnownTable(i, one, facts.get(i, TableFacts())) for i, one in known.items()]
-    columns = {i: {*one.columns.tolist()} for i, one in known.items()}
-    families = find_families(columns)
-    copies = find_copies(tables, families)
-    if copies:
-        columns = {i: some for i, some in columns.items() if i not in copies}
-        families = find_families(columns)
-    families |= families_by_word(columns, families)
-    return store.profiles.mark_copies(copies, families, now)
+    return store.profiles.mark_copies(*find_copies_and_families(tables), now)
 
 
 _MOST_TIMES = 2

@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from pneuma_assets.core.relations.families import families_by_word, find_families
 from pneuma_assets.core.relations.fingerprints import Cells, Fingerprint, row_keys
 from pneuma_assets.core.relations.version_names import PlainName, letters_of, plain_name
 from pneuma_assets.core.tables import TableFacts
@@ -180,6 +181,19 @@ class _Looked:
 
 Beside = Mapping[Hashable, Sequence[_Looked]]
 """Originals by a key, in their order."""
+
+
+def find_copies_and_families(
+    tables: Sequence[KnownTable],
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the copies, as `find_copies`, and the families, by member; a copy is in none."""
+    columns = {one.table_id: {*one.fingerprint.columns.tolist()} for one in tables}
+    families = find_families(columns)
+    copies = find_copies(tables, families)
+    if copies:
+        columns = {i: some for i, some in columns.items() if i not in copies}
+        families = find_families(columns)
+    return copies, families | families_by_word(columns, families)
 
 
 def find_copies(

@@ -49,7 +49,10 @@ def test_copies_are_exactly_those_noted_last(indexed):
 
 def test_copies_are_looked_for_anew_where_a_table_or_its_use_is_another(indexed, monkeypatch):
     looked = []
-    monkeypatch.setattr(relate, "find_copies", lambda tables, _: looked.append(len(tables)) or {})
+    found = dict[str, str](), dict[str, str]()
+    monkeypatch.setattr(
+        relate, "find_copies_and_families", lambda tables: looked.append(len(tables)) or found
+    )
     used = {"lake/a": TableFacts(feeds=1)}
     for facts, times in (({}, 1), ({}, 1), (used, 2), (used, 2)):
         relate.mark_copies(indexed, facts)
