@@ -23,8 +23,10 @@ from pneuma_assets.core.store.queue import Finished, Stage, WorkItem
 from pneuma_assets.core.tables import (
     Description,
     DocumentKind,
+    EmbeddedBlock,
     Provenance,
     Table,
+    TableFacts,
     TableTerms,
 )
 from pneuma_assets.core.terms.collect import names_of, table_terms
@@ -171,17 +173,11 @@ def _index(
         before[old.block.table_id].add(old.block.block_id)
     facts = store.access.of_tables(ids)
     gathered, said = _gathered(store, index, ids), store.narrations.of_tables(ids)
-    contents = {
-        i: _spelled(
-            TableContents(
-                staged[i],
-                _evidence(item, gathered.get(i, TableTerms()), said.get(i, {}).values()),
-                facts.get(i, UNKNOWN_FACTS),
-            ),
-            prefixes.get(i, ""),
-        )
-        for i, item in tables.items()
-    }
+    contents = {}
+    for i, item in tables.items():
+        known = replace(facts.get(i, UNKNOWN_FACTS), prefix=prefixes.get(i, ""))
+        evidence = _evidence(item, gathered.get(i), said.get(i, {}).values(), staged[i], known)
+        contents[i] = TableContents(staged[i], evidence, known)
     finished, changed = [], []
     for i, item in tables.items():
         if item.table is not None:
@@ -224,22 +220,26 @@ def _gathered(store: Store, index: SearchIndex, table_ids: Sequence[str]) -> dic
     return waiting | index.evidence(sorted(others))
 
 
-def _evidence(item: WorkItem, gathered: TableTerms, said: Iterable[Description]) -> TableTerms:
+def _evidence(
+    item: WorkItem,
+    gathered: TableTerms | None,
+    said: Iterable[Description],
+    embedded: Sequence[EmbeddedBlock],
+    facts: TableFacts,
+) -> TableTerms:
+    """Return a table's terms; what people wrote about it or its folder may spell its names out."""
+    if item.table is None:
+        return TableTerms()
     written = (one.text for one in said if one.provenance is not Provenance.PROFILE)
-    return TableTerms() if item.table is None else table_terms(item.table, gathered, written)
+    kinds = (DocumentKind.CONTEXT, DocumentKind.FOLDER)
+    texts = (one.block.text for one in embedded if one.block.kind in kinds)
+    terms = table_terms(item.table, gathered or TableTerms(), written)
+    return spell_out(terms, texts, facts.prefix)
 
 
 def _prefixes(store: Store) -> dict[str, str]:
     readers = store.tables.readers(None)
     return name_prefixes({table_id: names_of(table_id) for table_id in readers}, readers)
-
-
-def _spelled(contents: TableContents, prefix: str) -> TableContents:
-    """Return a table, its name off a prefix; what people wrote about it may spell names out."""
-    kinds = (DocumentKind.CONTEXT, DocumentKind.FOLDER)
-    texts = (one.block.text for one in contents.blocks if one.block.kind in kinds)
-    spelled = spell_out(contents.evidence, texts, prefix)
-    return replace(contents, evidence=spelled, facts=replace(contents.facts, prefix=prefix))
 
 
 def publish_metadata(store: Store, run_id: str, index: SearchIndex) -> int:
