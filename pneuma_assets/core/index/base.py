@@ -146,8 +146,8 @@ def blocks_worth(contents: TableContents) -> int:
     """
     evidence = contents.evidence
     spelled = evidence.spelled_names, evidence.spelled_columns
-    texts: Iterable[str] = (*evidence.names, *evidence.columns, *spelled, *evidence.cells)
-    texts = (*texts, *evidence.described)
+    written = *evidence.cells, *evidence.described
+    texts: Iterable[str] = (*evidence.names, *evidence.columns, *spelled, *written)
     cells = sum(len(cell) + 1 for row in evidence.rows for cell in row if cell)
     headers = sum(len(name) + 1 for name in evidence.columns[:HEADERS_IN_ROWS])
     return (
@@ -566,8 +566,8 @@ def _with_columns(scores: TableScores) -> TableScores:
     return replace(scores, columns=int(headers.pop(WIDTH, 0)), headers=headers)
 
 
-def rarity(blocks: int, having: int) -> float:
-    """Return what BM25 gives one word at most that so many of all blocks or entries have."""
+def idf(blocks: int, having: int) -> float:
+    """Return what BM25 gives a word at most that so many of all blocks or entries have."""
     return log1p((blocks - having + 0.5) / (having + 0.5))
 
 

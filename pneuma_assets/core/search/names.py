@@ -91,8 +91,8 @@ def _of_table(
     before = _parts_of(" ".join(places))
     whole = int(typed.text != name.casefold())
     rank = _rank(typed.letters, before, _parts_of(own), evidence.spelled_names, whole, _PART)
-    glued = prefix + typed.letters == "".join(_parts_of(own)) and not places
-    rank = 1 if prefix and glued else rank
+    if prefix and not places and prefix + typed.letters == "".join(_parts_of(own)):
+        rank = 1
     return None if rank is None else NameMatch(rank, name, column=False)
 
 

@@ -47,7 +47,7 @@ NO_ROW = -1
 MAX_EVIDENCE = 8 * 1024 * 1024
 """Most characters of one table's evidence; with its terms it fits a request, 100 MB."""
 
-_PARTS = (*("names", "columns", "spelled_names", "spelled_columns", "rows", "cells", "described"),)
+_PARTS = ("names", "columns", "spelled_names", "spelled_columns", "rows", "cells", "described")
 """Of evidence, as stored, in this order; a change of it is a change of `mapping.FORMAT`."""
 
 Source = dict[str, Any]

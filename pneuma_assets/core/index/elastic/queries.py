@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any
 
-from pneuma_assets.core.index.base import REACHED, Hit, IndexFilter, TableHit, rarity
+from pneuma_assets.core.index.base import REACHED, Hit, IndexFilter, TableHit, idf
 from pneuma_assets.core.index.elastic.documents import (
     BLOCK,
     BLOCK_FIELDS,
@@ -228,7 +228,7 @@ def reach_of(words: Sequence[str], counts: Mapping[str, Any]) -> dict[Field | No
         field: len(words)
         / counted
         * fsum(
-            rarity(max(having[f"{place} {at}"], every), having[f"{place} {at}"])
+            idf(max(having[f"{place} {at}"], every), having[f"{place} {at}"])
             for at in range(counted)
         )
         for place, field in enumerate(REACHED)

@@ -22,7 +22,7 @@ from operator import itemgetter
 import numpy as np
 import numpy.typing as npt
 
-from pneuma_assets.core.index.base import K1, B, rarity
+from pneuma_assets.core.index.base import K1, B, idf
 
 TermKeys = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int32]
@@ -151,8 +151,8 @@ class Bm25:
             living = self._alive[rows]
             of_term, rows, counts = of_term[living], rows[living], counts[living]
         having = np.bincount(of_term, minlength=len(keys))
-        rare = np.log1p((self._blocks - having + 0.5) / (having + 0.5))
-        worth = np.fromiter(counted.values(), np.float64, len(keys)) * rare
+        rarity = np.array([idf(self._blocks, some) for some in having.tolist()])
+        worth = np.fromiter(counted.values(), np.float64, len(keys)) * rarity
         frequency = counts.astype(np.float64)
         frequency /= frequency + self._saturation[rows]
         scores += np.bincount(rows, worth[of_term] * frequency, len(scores))
@@ -165,7 +165,7 @@ class Bm25:
         for part in self._postings:
             for at, (rows, _) in part.find(keys).items():
                 having[at] += len(rows) if self._all_alive else int(self._alive[rows].sum())
-        return fsum(rarity(self._blocks, some) for some in having)
+        return fsum(idf(self._blocks, some) for some in having)
 
 
 def merged(

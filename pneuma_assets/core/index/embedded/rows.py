@@ -288,12 +288,19 @@ def unpack_evidence(table: TableRow, stored: bytes) -> TableTerms:
     """
     with reading_rows("evidence"):
         found = json.loads(from_blob(zlib.decompress(stored)))
-        table_id, names, columns, *spelled, cells, described, rows, _ = found
+        table_id, names, columns, spelled_names, spelled_columns, *rest = found
+        cells, described, rows, _ = rest
         if table_id != table.table_id:
             raise damaged("evidence is not that of its table")
         rows = tuple(tuple(row) for row in rows)
         return TableTerms(
-            *(tuple(names), tuple(columns), *spelled, rows, tuple(cells), tuple(described))
+            names=tuple(names),
+            columns=tuple(columns),
+            spelled_names=spelled_names,
+            spelled_columns=spelled_columns,
+            rows=rows,
+            cells=tuple(cells),
+            described=tuple(described),
         )
 
 
