@@ -12,9 +12,9 @@ from pydantic import BaseModel
 from pneuma_assets.core.config.models import ModelConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import Generation
-from pneuma_assets.core.models.language import openai
+from pneuma_assets.core.models.endpoint import Endpoint
 from pneuma_assets.core.models.language.forms import ask
-from pneuma_assets.core.models.language.openai import Endpoint, OpenAIModel
+from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.models.usage import counting
 from tests.support.endpoint_modes import answer, like, refusal
@@ -34,7 +34,7 @@ def model_at(endpoint, **options):
 
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch):
-    monkeypatch.setattr(openai, "_LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr("pneuma_assets.core.models.endpoint._LONGEST_PAUSE", 0.01)
 
 
 @pytest.fixture

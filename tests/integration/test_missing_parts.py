@@ -21,7 +21,6 @@ from pneuma_assets import IndexFilter, PneumaError, StateError, open_workspace
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.models import PACKAGED_ENCODER
 from pneuma_assets.core.models.encoder.files import locate_encoder
-from pneuma_assets.core.models.language import openai
 from pneuma_assets.core.service.catalog_types import Facets
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.index_run import run_indexing
@@ -100,7 +99,7 @@ def indexed(tmp_path_factory) -> Case:
 @pytest.fixture
 def case(indexed, tmp_path, monkeypatch) -> Iterator[Case]:
     monkeypatch.setattr(ElasticsearchConfig, "patience_seconds", 0.5)
-    monkeypatch.setattr(openai, "_TRIES", 1)
+    monkeypatch.setattr("pneuma_assets.core.models.endpoint._TRIES", 1)
     shutil.copytree(indexed.home, tmp_path / "home")
     fresh = Case(tmp_path / "home", indexed.root, dict(indexed.settings))
     with fresh.open:

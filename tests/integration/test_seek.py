@@ -198,7 +198,7 @@ def test_a_model_that_breaks_the_form_twice_ends_the_turn_and_nothing_else(talk,
 
 
 def test_an_endpoint_that_is_away_is_told_and_the_state_is_kept(talk, monkeypatch, caplog):
-    monkeypatch.setattr("pneuma_assets.core.models.language.openai._TRIES", 1)
+    monkeypatch.setattr("pneuma_assets.core.models.endpoint._TRIES", 1)
     found, _ = talk([FOUND, CHANGE, 500], NEED)
     told = found.events[-1].data["text"]
     assert "does not answer (it cannot be used now; tell who operates this server)" in told

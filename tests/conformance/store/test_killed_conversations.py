@@ -8,7 +8,8 @@ from contextlib import nullcontext
 import pytest
 
 from pneuma_assets.core.config.seek import SeekConfig
-from pneuma_assets.core.models.language.openai import Endpoint, OpenAIModel
+from pneuma_assets.core.models.endpoint import Endpoint
+from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.seek.conductor import Conductor
 from pneuma_assets.core.seek.conversation import Conversation
 from pneuma_assets.core.seek.prompts import Shown

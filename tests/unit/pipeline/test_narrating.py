@@ -12,7 +12,8 @@ from dataclasses import replace
 import pytest
 
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.models.language.openai import Endpoint, OpenAIModel
+from pneuma_assets.core.models.endpoint import Endpoint
+from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.pipeline.describe import (
     SchemaNarrationsFigures,
     answer_key,

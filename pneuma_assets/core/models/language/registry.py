@@ -7,9 +7,10 @@ from pathlib import Path
 from pneuma_assets.core.config.models import PACKAGED_MODEL, ModelConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import LanguageModel
+from pneuma_assets.core.models.endpoint import Endpoint
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
-from pneuma_assets.core.models.language.openai import Endpoint, OpenAIModel
+from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
 from pneuma_assets.core.models.usage import Prices
 
