@@ -13,7 +13,7 @@ from pneuma_assets.assets.stages import STAGES, stage_assets
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.registry import index_credentials
-from pneuma_assets.core.models.language.registry import prices_of
+from pneuma_assets.core.models.endpoint import prices_of
 from pneuma_assets.core.service.index_report import IndexingReport, make_report
 from pneuma_assets.core.service.sources import check_sources_known
 from pneuma_assets.core.service.state import history_of, open_store

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.integration
 WITH_WORDS = """
 from tests.support.word_encoder import WordEncoder
 import pneuma_assets.core.models.encoder.encoder as encoder
-encoder.open_encoder = lambda _: WordEncoder()
+encoder.open_encoder = lambda *_: WordEncoder()
 from pneuma_assets.cli import main
 main()
 """

@@ -1,9 +1,11 @@
 """What servers of models do besides answering, as an endpoint of a test's own (`serving`)."""
 
+import hashlib
 import itertools
 import json
+import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests.support.recording_endpoint import Reply, completion
@@ -23,7 +25,11 @@ def like(mode: str, text: str, until: threading.Event | None = None) -> Reply:
             form without a word, and answers in prose and a fence); `window` (cuts a prompt in
             silence); `overflow` (refuses one that is too long); `refuse`, `empty`, `cut`, `broken`,
             `busy` (every second time), `slow`, `away`; `thought` (takes all for a thought).
-        text: The answer.
+        text: The answer; to `/embeddings` and `/rerank` it is `vector_of` each text and how many
+            words a text shares with the query, in another order than asked. There `reasoning` is
+            TEI (its own `/rerank`, no `dimensions`), `strict` takes 32 texts, `ignore` has vectors
+            of 8 numbers whatever it is asked for, and numbers one score past the end, `thought` is
+            no number.
         until: What a slow one waits for.
     """
     numbers = itertools.count(1)
@@ -50,10 +56,59 @@ def like(mode: str, text: str, until: threading.Event | None = None) -> Reply:
     }
 
     def reply(body: dict[str, Any]) -> tuple[int, object]:
+        if "messages" not in body:
+            return _listed(mode, body, numbers, waited)
         asked = sum(len(one["content"]) for one in body["messages"]) // 4
         return said[mode](body, asked) or answer(text, read=asked)
 
     return reply
+
+
+def vector_of(text: str, size: int = 8) -> list[float]:
+    """Return a vector of other length than 1, which is another one for another text."""
+    return [float(one) - 127.3 for one in hashlib.sha512(text.encode()).digest()[:size]]
+
+
+def _listed(
+    mode: str,
+    body: dict[str, Any],
+    numbers: Iterator[int],
+    waited: Callable[[], object],
+) -> tuple[int, object]:
+    texts = body.get("input") or body.get("documents") or body.get("texts") or ()
+    tokens = [len(one) // 4 for one in texts]
+    if mode == "slow":
+        waited()
+    if refused := {
+        "reasoning": "dimensions" in body and "Unsupported parameter: 'dimensions'",
+        "strict": len(texts) > 32 and "batch size > maximum allowed batch size 32",
+        "overflow": max(tokens, default=0) > WINDOW and TOO_LONG,
+        "refuse": "the text was filtered",
+    }.get(mode):
+        return refusal(str(refused))
+    if mode == "away" or (mode == "busy" and next(numbers) % 2):
+        return 503 if mode == "away" else 429, {"error": {"message": mode}}
+    if "input" in body:
+        size = 8 if mode == "ignore" else body.get("dimensions", 8)
+        rows: list[Any] = [{"embedding": vector_of(one, size)} for one in texts]
+    elif mode == "reasoning" and "texts" not in body:
+        return 422, {"error": "missing field `texts`", "error_type": "Validation"}
+    else:
+        words = {*body["query"].split()}
+        score = "score" if "texts" in body else "relevance_score"
+        rows = [{score: len(words & {*one.split()}) / len(words)} for one in texts]
+    rows = [{"index": at} | one for at, one in enumerate(rows)]
+    if mode == "ignore" and "query" in body:
+        rows[-1]["index"] += 1
+    if mode == "thought":
+        rows[-1] |= {"embedding": [math.nan] * 8, "relevance_score": math.nan}
+    kept = {"empty": 0, "cut": len(rows) // 2}.get(mode, len(rows))
+    read = min(sum(tokens), WINDOW) if mode == "window" else sum(tokens)
+    rows = rows[:kept][::-1]
+    whole = {"data" if "input" in body else "results": rows, "usage": {"prompt_tokens": read}}
+    if "texts" in body:
+        return 200, rows
+    return 200, json.dumps(whole).encode()[:-25] if mode == "broken" else whole
 
 
 def _thinking(body: dict[str, Any]) -> tuple[int, object] | None:

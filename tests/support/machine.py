@@ -48,7 +48,7 @@ def main() -> None:
     patched.setattr(runs, "LEASE_S", LEASE_S)
     patched.setattr(runs, "BEAT_S", LEASE_S / 4)
     for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
-        patched.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
+        patched.setattr(f"{module}.open_encoder", lambda *_: WordEncoder())
     pipeline_support.index(Path(config), NotingFake(Path(asked)))
 
 

@@ -25,4 +25,4 @@ class NamedEncoder(WordEncoder):
 def use_named_encoders(patched: pytest.MonkeyPatch) -> None:
     """Let `encoder.model` name one of ours, for runs and for questions."""
     for door in DOORS:
-        patched.setattr(door, lambda config: NamedEncoder(config.model.model))
+        patched.setattr(door, lambda config, *_: NamedEncoder(config.model.model))

@@ -49,5 +49,5 @@ def using_words() -> Iterator[WordEncoder]:
     encoder = WordEncoder()
     with pytest.MonkeyPatch.context() as patched:
         for door in DOORS:
-            patched.setattr(door, lambda _: encoder)
+            patched.setattr(door, lambda *_: encoder)
         yield encoder

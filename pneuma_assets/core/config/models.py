@@ -6,7 +6,7 @@ Models stand in one map, `models`; a section that uses one names its entry.
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, JsonValue, field_validator
+from pydantic import BeforeValidator, Field, JsonValue, field_validator, model_validator
 
 from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
 from pneuma_assets.core.config.section_base import Section, model_path
@@ -69,7 +69,7 @@ class ModelConfig(Section):
     @classmethod
     def _ends_before_the_call(cls, url: str | None) -> str | None:
         """Refuse the address of one kind of call, to which the client adds its own end."""
-        if url is not None and url.rstrip("/").endswith("/completions"):
+        if url is not None and url.rstrip("/").endswith(("/completions", "/embeddings", "/rerank")):
             raise ValueError("must end before /chat/completions, usually with /v1")
         return url
 
@@ -152,10 +152,13 @@ class NarrationConfig(Section):
 
 
 class JudgeConfig(Section):
-    """The language model that grades the best tables of each question (`core.search.judge`)."""
+    """The model that grades, or orders, the best tables of each question (`core.search.judge`)."""
 
     model: ModelChoice | None = Field(
-        None, description="The language model that every question asks; none: no judge."
+        None, description="The model that every question asks; none: no judge."
+    )
+    reranker: bool = Field(
+        False, description="Whether it is a reranker, which orders tables and gives no grade."
     )
 
     @field_validator("model", mode="after")
@@ -203,20 +206,46 @@ class BenchConfig(Section):
 
 
 class EncoderConfig(Section):
-    """Which sentence encoder embeds blocks and questions."""
+    """Which sentence encoder embeds blocks and questions, and what its endpoint is to be sent."""
 
     model: ModelChoice = Field(
         PACKAGED_ENCODER,
         validate_default=True,
-        description="'all-MiniLM-L6-v2' (packaged), a folder, or a sentence-transformers hub id.",
+        description="'all-MiniLM-L6-v2' (packaged), a folder, a hub id, or an endpoint's model.",
     )
 
-    @field_validator("model", mode="after")
-    @classmethod
-    def _runs_here(cls, model: ModelConfig) -> ModelConfig:
-        if model.endpoint_url is not None or model.dtype == "4bit":
+    dimensions: int | None = Field(
+        None,
+        ge=1,
+        le=65_536,
+        description="Numbers of a vector, which an endpoint is asked for.",
+    )
+    window: int = Field(
+        512, ge=32, le=32_768, description="Most tokens of a text that an endpoint is sent."
+    )
+    query_prefix: str = Field(
+        "", max_length=500, description="What an endpoint is sent before a question."
+    )
+    document_prefix: str = Field("", max_length=500, description="Likewise before other texts.")
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        """Refuse an endpoint that may not see texts, or whose vectors nobody knows in its absence.
+
+        A model of this machine brings dimensions, window and prompts with it.
+        """
+        if self.model.endpoint_url is None:
+            if self.model.dtype == "4bit":
+                raise ValueError("the encoder runs in no less than 16 bits; set another dtype")
+            if self.dimensions or self.query_prefix or self.document_prefix:
+                raise ValueError(
+                    "dimensions and prefixes are of an endpoint; other models bring them"
+                )
+        elif not self.model.send_values:
             raise ValueError(
-                "the encoder runs in this process, in no less than 16 bits; name a "
-                "sentence-transformers model without endpoint_url"
+                "the encoder reads rows and values of tables; set send_values: true of the model "
+                "to show them to its endpoint, or name a model of this machine"
             )
-        return model
+        elif self.dimensions is None:
+            raise ValueError("set dimensions to how many numbers the endpoint's vectors have")
+        return self

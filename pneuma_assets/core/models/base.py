@@ -97,7 +97,10 @@ class LanguageModel(Protocol):
 
 
 class Encoder(Protocol):
-    """Turns texts into unit-length vectors, and knows how many tokens it can read."""
+    """Turns texts into unit-length vectors, and knows how many tokens it can read.
+
+    One to which texts leave this machine says so by an attribute `is_elsewhere`, which is True.
+    """
 
     @property
     def name(self) -> str:
@@ -125,6 +128,11 @@ class Encoder(Protocol):
     def encode_queries(self, texts: Sequence[str]) -> Vector:
         """Embed questions, shape (len(texts), dimension), float32, unit length."""
         ...
+
+
+def is_elsewhere(encoder: Encoder) -> bool:
+    """Tell whether texts leave this machine for it: it is shown no hidden name, and may be away."""
+    return bool(getattr(encoder, "is_elsewhere", False))
 
 
 def with_size(name: str, where: str | Path) -> str:

@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from pneuma_assets.core.config.models import ModelConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.missing_parts import Resting
@@ -95,6 +96,45 @@ class Endpoint:
     prices: Prices | None = None
 
 
+def endpoint_of(url: str, config: ModelConfig, environ: Mapping[str, str]) -> Endpoint:
+    """Return the endpoint at this address as its model is configured; nothing is connected to.
+
+    Args:
+        url: The model's `endpoint_url`.
+        config: An entry of `models`.
+        environ: Where the key and the headers are looked up.
+    """
+    thinks = {"reasoning_effort": config.reasoning_effort} if config.reasoning_effort else {}
+    return Endpoint(
+        url,
+        api_key=environ.get(config.api_key_env) or None,
+        key_variable=config.api_key_env,
+        headers=partial(_headers, config.headers_env, environ),
+        seconds=config.timeout,
+        concurrency=config.concurrency,
+        context=config.context,
+        options={**thinks, **config.extra},
+        prices=prices_of(config),
+    )
+
+
+def prices_of(config: ModelConfig | None) -> Prices:
+    """Return what the tokens of a model cost; 0 where that is not given."""
+    given = (config.read_price, config.written_price) if config else (None, None)
+    return Prices(*(one or 0.0 for one in given))
+
+
+def _headers(variable: str | None, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers in a variable, which is not quoted where it holds none."""
+    given = environ.get(variable, "") if variable else ""
+    if variable and not given.strip():
+        raise ModelError(f"The environment variable {variable} is not set; headers_env names it")
+    lines = [line.partition(":") for line in given.splitlines() if line.strip()]
+    if not all(name.strip() and value.strip() for name, _, value in lines):
+        raise ModelError(f"${variable} is to have one `Name: value` a line; correct it")
+    return {name.strip(): value.strip() for name, _, value in lines}
+
+
 class Connection:
     """Asks one model behind an endpoint, from any number of threads.
 
@@ -161,22 +201,6 @@ class Connection:
             self._refused |= named
         return self.ask(path, said, asked, given, until)
 
-    def check_whole(self, asked: str, reply: Any, remedy: str) -> None:
-        """Raise `RefusedError` where a prompt was cut in silence, by the tokens that were counted.
-
-        Args:
-            asked: The prompt.
-            reply: What was answered.
-            remedy: What to do about it.
-        """
-        usage = reply.get("usage")
-        read = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-        if isinstance(read, int) and len(asked) > _WHOLE * read >= _WHOLE * _LEAST_WINDOW:
-            raise RefusedError(
-                f"{self.where} read {read:,} tokens of a prompt of {len(asked):,} characters: "
-                f"{remedy}"
-            )
-
     def _tried(self, path: str, body: Mapping[str, Any], asked: str, until: float) -> Any:
         """Ask until there is an answer, or no time, or no try is left; one that is busy has more.
 
@@ -238,13 +262,22 @@ class Connection:
         return reply
 
     def _note(self, asked: str, reply: Mapping[str, Any] | list[Any]) -> None:
-        """Count what was asked and answered, as the endpoint counts it."""
+        """Count what was asked and answered, as the endpoint counts it.
+
+        Raises:
+            RefusedError: It cut the prompt in silence, as these counts show.
+        """
         said = reply if isinstance(reply, dict) else {}
         usage = said.get("usage")
         usage = usage if isinstance(usage, dict) else {}
         read = tokens(usage.get("prompt_tokens"), asked)
         written = tokens(usage.get("completion_tokens"), json.dumps(said.get("choices", "")))
         note(read=read, written=written, prices=self.at.prices)
+        if len(asked) > _WHOLE * read >= _WHOLE * _LEAST_WINDOW:
+            raise RefusedError(
+                f"{self.where} read {read:,} tokens of a prompt of {len(asked):,} characters: set "
+                "the model's context, of an encoder its window, here and there"
+            )
 
     @cached_property
     def _client(self) -> "openai.OpenAI":
@@ -277,7 +310,8 @@ class Connection:
 
     def told(self, error: object) -> str:
         """Return what an endpoint says, on one line, without what nobody may see."""
-        text = str(error)
+        body = getattr(error, "body", None)
+        text = f"{error} - {body}" if isinstance(body, str) and body else str(error)
         for secret in (self.at.api_key or "", *self._headers.values()):
             for word in {secret, *secret.split()}:
                 text = text.replace(word, "***") if len(word) >= _LEAST_SECRET else text

@@ -32,7 +32,7 @@ from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.models.base import LanguageModel
-from pneuma_assets.core.models.language.registry import prices_of
+from pneuma_assets.core.models.endpoint import prices_of
 from pneuma_assets.core.models.usage import Usage, counting
 from pneuma_assets.core.pipeline.stage import Figures, isolate_failures, save_documents
 from pneuma_assets.core.progress import report

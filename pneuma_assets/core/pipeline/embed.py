@@ -3,27 +3,33 @@
 Pneuma, section 5.2; Octopus, section 4.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from pneuma_assets.core.describe.kinds import makers
 from pneuma_assets.core.describe.packing import pack_blocks
+from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.models.base import Encoder, is_elsewhere
+from pneuma_assets.core.models.usage import counting
 from pneuma_assets.core.pipeline.stage import Figures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.queue import Stage
+from pneuma_assets.core.store.queue import Stage, WorkItem
 from pneuma_assets.core.tables import Block, EmbeddedBlock, Vector
 from pneuma_assets.core.terms.fields import spaced
+from pneuma_assets.core.text.holding import without
 
 CHUNK = 64
 """Tables packed at a time."""
 
 AT_ONCE = 64
 """Texts embedded at a time; a killed run embeds at most these again, however large a table is."""
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +48,8 @@ class EmbeddingBlocksFigures(Figures):
     """The other blocks, whose text had an embedding."""
     characters: int = 0
     """Characters that the encoder was given."""
+    tokens_read: int = 0
+    """Tokens that an endpoint read."""
 
 
 def embed_tables(
@@ -49,22 +57,28 @@ def embed_tables(
 ) -> EmbeddingBlocksFigures:
     """Pack and embed the documents of every claimed table (Pneuma, section 5.2).
 
-    A text is embedded once, however many tables say it and in however many runs.
+    A text is embedded once, however many tables say it and in however many runs. Where the encoder
+    is at an endpoint and fails, what has no embedding yet waits for a later run, and has a problem.
     """
     items = store.queue.take(run_id, Stage.NARRATED)
     figures = EmbeddingBlocksFigures()
-    for chunk in chunks(items, CHUNK):
-        figures += _embed(store, run_id, encoder, index, [item.ref.table_id for item in chunk])
-        report("embedding blocks", figures.tables, len(items))
-    return figures
+    with counting() as used:
+        for chunk in chunks(items, CHUNK):
+            figures += _embed(store, run_id, encoder, index, chunk)
+            report("embedding blocks", figures.tables, len(items))
+    return figures + EmbeddingBlocksFigures(tokens_read=used.read)
 
 
 def _embed(
-    store: Store, run_id: str, encoder: Encoder, index: SearchIndex, table_ids: Sequence[str]
+    store: Store, run_id: str, encoder: Encoder, index: SearchIndex, items: Sequence[WorkItem]
 ) -> EmbeddingBlocksFigures:
     known = makers()  # the store may hold documents of kinds that are no longer made
+    table_ids = [item.ref.table_id for item in items]
+    hidden: dict[str, set[str]] = {}
+    if is_elsewhere(encoder):
+        hidden = {one.ref.table_id: one.table.hidden_names for one in items if one.table}
     documents = [
-        one
+        replace(one, text=without(hidden.get(one.table_id, ()), one.text))
         for some in store.documents.of_tables(table_ids).values()
         for one in some
         if one.kind in known
@@ -74,16 +88,31 @@ def _embed(
         packed[block.table_id].append(block)
     vectors = _known_vectors(store, encoder, index, packed)
     new = [text for text in _texts(packed) if text not in vectors]
+    problem: ModelError | None = None
     for some in chunks(new, AT_ONCE):
-        made = dict(zip(some, encoder.encode_documents(some), strict=True))
+        try:
+            made = dict(zip(some, encoder.encode_documents(some), strict=True))
+        except ModelError as error:
+            if not is_elsewhere(encoder):
+                raise
+            problem = error
+            continue
         store.embeddings.keep(encoder.name, _embedded(packed, made), more=True)
         vectors.update(made)
+    left = {i: str(problem) for i in table_ids if any(b.text not in vectors for b in packed[i])}
+    if left:
+        logger.warning("%d tables wait for the encoder: %s", len(left), problem)
+        store.problems.record_of_tables("embedding", left)
+        store.queue.complete_later(run_id, left)
+        packed = {i: blocks for i, blocks in packed.items() if i not in left}
+        table_ids = [*packed]
     embedded = _embedded(packed, vectors)
     store.embeddings.keep(encoder.name, embedded)
     with store.queue.holding(run_id, table_ids) as held:
         store.documents.stage(encoder.name, [(i, some) for i, some in embedded if i in held])
         store.queue.advance(run_id, Stage.EMBEDDED, held)
     blocks = sum(len(blocks) for blocks in packed.values())
+    new = [text for text in new if text in vectors]
     return EmbeddingBlocksFigures(
         tables=len(table_ids),
         blocks=blocks,
@@ -132,8 +161,9 @@ def embed_column_names(store: Store, encoder: Encoder) -> int:
     now = (NAMES_VERSION, encoder.name, *store.joins.stamp())
     if store.headers.made_of() == now:
         return 0
-    tables = store.tables.profiles(store.tables.indexed())
-    names = sorted({spaced(column.name) for table in tables for column in table.columns} - {""})
+    tables, away = store.tables.profiles(store.tables.indexed()), is_elsewhere(encoder)
+    told = [one for table in tables for one in table.columns if not (one.hidden and away)]
+    names = sorted({spaced(one.name) for one in told} - {""})
     done = new = 0
     for some in chunks(names, _NAMES_AT_ONCE):
         known = store.headers.of(encoder.name, some)

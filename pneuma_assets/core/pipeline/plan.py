@@ -12,6 +12,7 @@ from pneuma_assets.core.config.small_sections import IndexingConfig, SamplingCon
 from pneuma_assets.core.describe.kinds import makers
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.index.base import SearchIndex
+from pneuma_assets.core.models.encoder.endpoint_encoder import name_at_endpoint
 from pneuma_assets.core.models.encoder.files import locate_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.pipeline.describe import describing_key
@@ -251,8 +252,9 @@ def expected_fingerprint(deployment: Deployment, built_with: str | None) -> str 
     Raises:
         ModelError: A model that is configured is not there.
     """
-    encoder = deployment.encoder.model.model
-    name = locate_encoder(encoder).name
+    config, encoder = deployment.encoder, deployment.encoder.model.model
+    is_here = config.model.endpoint_url is None
+    name = locate_encoder(encoder).name if is_here else name_at_endpoint(config)
     if name is None and built_with is not None:
         name = built_with if built_with.startswith(f"{encoder}@") else f"{encoder}@"
     if name is None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple, Protocol
 
 from pneuma_assets.core.describe.kinds import makers
-from pneuma_assets.core.errors import EvidenceRefusedError, StateError
+from pneuma_assets.core.errors import EvidenceRefusedError, ModelError, StateError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import UNKNOWN_FACTS, SearchIndex, TableContents
-from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.models.base import Encoder, is_elsewhere
 from pneuma_assets.core.pipeline.embed import embed_answered_questions, embed_column_names
 from pneuma_assets.core.pipeline.index_build import IndexBuild, publish_if_complete
 from pneuma_assets.core.pipeline.lineage_texts import redact_names
@@ -105,9 +105,14 @@ def update_index(
         **left._asdict(),
         copies=mark_copies(store, store.access.of_tables()),
         joins=mark_joins(store, site.building),
-        headers=embed_column_names(store, encoder),
     )
-    embed_answered_questions(store, encoder)
+    try:
+        figures += SearchIndexFigures(headers=embed_column_names(store, encoder))
+        embed_answered_questions(store, encoder)
+    except ModelError as error:
+        if not is_elsewhere(encoder):
+            raise
+        logger.warning("Names of columns and answered questions wait for the encoder: %s", error)
     told += publish_metadata(store, run_id, site.building)  # of what others have learnt meanwhile
     if outdated:
         site.building.optimise()  # or its files still hold what was removed

@@ -15,11 +15,16 @@ from itertools import accumulate
 from pydantic import BaseModel, Field
 
 from pneuma_assets.core.models.base import LanguageModel, conversation
+from pneuma_assets.core.models.endpoint import RefusedError
 from pneuma_assets.core.models.language.forms import ask, room, turn
+from pneuma_assets.core.models.reranker import Reranker
 from pneuma_assets.core.search.results import TableResult, descending, no_better
 from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
 from pneuma_assets.core.text.holding import without
 from pneuma_assets.core.text.safe import harmless
+
+Judge = LanguageModel | Reranker
+"""What grades tables, or what orders them and gives no grades."""
 
 MOST_JUDGED = 15
 """Tables of a question that are read, the best ones; fewer where `n * k` is."""
@@ -113,6 +118,39 @@ def graded(
     why = next((one.problem for one in said.values() if one.problem), "its answer leaves them out")
     total = sum(map(len, answers))
     return judged, f"the judge gave no verdict on {without} of {total} tables: {why}"
+
+
+def reranked(
+    reranker: Reranker,
+    questions: Sequence[str],
+    answers: Sequence[Sequence[TableResult]],
+    evidence: Callable[[Sequence[str]], Mapping[str, TableTerms]],
+    profiles: Callable[[Sequence[str]], Mapping[str, Table]] = lambda _: {},
+) -> tuple[list[list[TableResult]], str]:
+    """Return the tables of each question as a reranker orders them, and why some keep their order.
+
+    It is shown what a language model is (`graded`), and neither grades a table nor refuses one: a
+    table's reason is its place by the score.
+
+    Raises:
+        ModelError: The model is missing or fails.
+    """
+    judged, problem = [list(some) for some in answers], ""
+    for some, question in zip(judged, questions, strict=True):
+        ids = [one.table_id for one in some]
+        told, known = evidence(ids), profiles(ids)
+        seen = ((one, told.get(one.table_id), known.get(one.table_id)) for one in some)
+        lines = [_line(number, *one, _LARGEST) for number, one in enumerate(seen, start=1)]
+        try:
+            scores = reranker.scores(harmless(question, _QUESTION), lines) if lines else []
+        except RefusedError as error:
+            problem = f"tables of a question keep their order: {error}"
+            continue
+        order = sorted(zip(scores, some, strict=True), key=lambda pair: -pair[0])
+        for at, (score, one) in enumerate(order):
+            reason = f"{at + 1} of {len(order)} by the reranker's score, {score:.3g}"
+            some[at] = replace(one, parts=replace(one.parts, reason=reason))
+    return judged, problem
 
 
 def by_grade(read: Sequence[TableResult], unread: Sequence[TableResult] = ()) -> list[TableResult]:

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, SearchIndex
-from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.models.base import Encoder, is_elsewhere
 from pneuma_assets.core.relations.rank_groups import Mention
 from pneuma_assets.core.tables import Vector
 from pneuma_assets.core.terms.fields import CELL_WORDS, header_of, name_parts, plain_words
@@ -187,9 +187,10 @@ class HeaderMatcher:
         if not mentions or not names:
             return [{} for _ in mentions]
         kept = dict(self.kept(names))
-        if missing := [name for name in names if name not in kept]:
+        missing = [name for name in names if name not in kept]
+        if missing and not is_elsewhere(self.encoder):  # which are hidden is not known here
             kept |= zip(missing, self.encoder.encode_documents(missing), strict=True)
-        headers = {name: kept[name] for name in names}
+        headers = {name: kept[name] for name in names if name in kept}
         vectors = self.encoder.encode_documents(mentions)
         return matches(mentions, vectors, headers, self.analyzer, most=self.most, least=self.least)
 

@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from pneuma_assets.core.errors import IndexMismatchError, ModelError, StateError
 from pneuma_assets.core.missing_parts import OnMissing, Part, Resting
-from pneuma_assets.core.models.base import Encoder, LanguageModel
+from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.search.judge import Judge
 from pneuma_assets.core.search.paraphrases import KnownAnswers, Match
 from pneuma_assets.core.tables import Vector
 
@@ -40,7 +41,7 @@ class Parts:
     """
 
     encoder: Encoder | None
-    judge: LanguageModel | None
+    judge: Judge | None
     answers: Callable[[], KnownAnswers]
     rests: Rests
     missing: OnMissing | None = None
@@ -62,7 +63,7 @@ class Parts:
             self.missing(Part.ENCODER, error)
             return nothing
 
-    def judged(self, act: Callable[[LanguageModel], tuple[T, str]], otherwise: T) -> T:
+    def judged(self, act: Callable[[Judge], tuple[T, str]], otherwise: T) -> T:
         """Return what judging gives, or an answer unjudged where that is told.
 
         Args:

@@ -7,11 +7,12 @@ from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, IndexQuery, SearchIndex
 from pneuma_assets.core.missing_parts import OnMissing
-from pneuma_assets.core.models.base import Encoder, LanguageModel
+from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.models.reranker import Reranker
 from pneuma_assets.core.relations.rank_groups import CANDIDATES, GroupResult
 from pneuma_assets.core.search.block_search import BlockSearch
 from pneuma_assets.core.search.groups import GroupSearch, JoinsOf
-from pneuma_assets.core.search.judge import MOST_JUDGED, by_grade, graded
+from pneuma_assets.core.search.judge import MOST_JUDGED, Judge, by_grade, graded, reranked
 from pneuma_assets.core.search.mentions import (
     MOST_NAMES,
     HeaderMatcher,
@@ -72,7 +73,7 @@ class QueryEngine:
         self,
         index: SearchIndex,
         encoder: Encoder,
-        judge: LanguageModel | None = None,
+        judge: Judge | None = None,
         defaults: QueryOptions | None = None,
         *,
         analyzer: Analyzer = ENGLISH,
@@ -366,11 +367,15 @@ class QueryEngine:
         return [with_verdicts(one, said, options.k) for one, said in pairs]
 
     def _judged(
-        self, model: LanguageModel, asked: Sequence[str], found: Sequence[Found], few: int
+        self, model: Judge, asked: Sequence[str], found: Sequence[Found], few: int
     ) -> tuple[list[Found], str]:
         """Return answers whose first `few` tables stand by their grades, and why some have none."""
         best = [one.results[:few] for one in found]
-        read, problem = graded(model, asked, best, self._index.evidence, self._profiles)
+        of_tables = self._index.evidence, self._profiles
+        if isinstance(model, Reranker):
+            read, problem = reranked(model, asked, best, *of_tables)
+        else:
+            read, problem = graded(model, asked, best, *of_tables)
         pairs = zip(found, read, strict=True)
         judged = [replace(o, results=by_grade(some, o.results[few:])) for o, some in pairs]
         return judged, problem
@@ -420,7 +425,7 @@ class QueryEngine:
         model = None if words_only else self._judge_for(judge)
         return Parts(encoder, model, self._known_answers, self._rests, missing)
 
-    def _judge_for(self, wanted: bool | None) -> LanguageModel | None:
+    def _judge_for(self, wanted: bool | None) -> Judge | None:
         check_judge(wanted)
         if wanted and self._judge is None:
             raise QueryError("No model judges: name one in judge.model, or ask without it")

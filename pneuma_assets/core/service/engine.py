@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pneuma_assets.core.index.base import SearchIndex
     from pneuma_assets.core.index.identity import Identity, OtherIdentityError
     from pneuma_assets.core.index.registry import Credentials
-    from pneuma_assets.core.models.base import Encoder, LanguageModel
+    from pneuma_assets.core.models.base import Encoder
+    from pneuma_assets.core.search.judge import Judge
     from pneuma_assets.core.search.query import QueryEngine
 
 T = TypeVar("T")
@@ -59,7 +60,7 @@ class LiveQueryEngine(Closing):
         loaded: LoadedDeployment,
         environ: Mapping[str, str],
         encoder: "Callable[[], Encoder]",
-        judge: "Callable[[], LanguageModel | None]",
+        judge: "Callable[[], Judge | None]",
     ) -> None:
         self._loaded, self._environ = loaded, environ
         self._encoder, self._judge = encoder, judge

@@ -13,6 +13,7 @@ from pneuma_assets.core.service import state
 
 if TYPE_CHECKING:
     from pneuma_assets.core.models.base import Encoder, LanguageModel
+    from pneuma_assets.core.search.judge import Judge
     from pneuma_assets.core.service.answer import Answering
     from pneuma_assets.core.service.engine import LiveQueryEngine
 
@@ -49,7 +50,7 @@ class QuerySession(Closing):
         """What searches the index."""
         from pneuma_assets.core.service.engine import LiveQueryEngine
 
-        given = self._loaded, self._environ, self._encoder, lambda: self.model("judge")
+        given = self._loaded, self._environ, self._encoder, self.judge
         return self._once("engine", lambda: LiveQueryEngine(*given))  # type: ignore[no-any-return]
 
     @property
@@ -59,6 +60,15 @@ class QuerySession(Closing):
 
         given = self._loaded, self._environ, lambda: self.engine, lambda: self.model("answers")
         return self._once("answering", lambda: Answering(*given))  # type: ignore[no-any-return]
+
+    def judge(self) -> "Judge | None":
+        """Return the deployment's judge, a language model or a reranker, if there is one."""
+        from pneuma_assets.core.models.reranker import Reranker
+
+        config = self._loaded.deployment.judge
+        if (model := config.model) is None or not config.reranker:
+            return self.model("judge")
+        return self._once("judge", lambda: Reranker(model, self._environ))  # type: ignore[no-any-return]
 
     def model(self, section: str) -> "LanguageModel | None":
         """Return the model of a section (`answers`, `judge`, `seek`); None where it names none."""

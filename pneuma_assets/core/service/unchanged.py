@@ -67,7 +67,7 @@ def _is_unchanged(
     store.listings.drop_sources([source.name for source in deployment.sources])
     if _finds_work(loaded, environ, store, names):
         return False
-    encoder = open_encoder(deployment.encoder)
+    encoder = open_encoder(deployment.encoder, environ)
     if expected_fingerprint(deployment, encoder.name) != store.queue.recipe():
         return False
     place = deployment.index, loaded.home, encoder.name, encoder.dimension

@@ -58,7 +58,7 @@ class WorkspaceBase(Closing):
     def _encoder(self) -> "Encoder":
         from pneuma_assets.core.models.encoder.encoder import open_encoder
 
-        return open_encoder(self.loaded.deployment.encoder)
+        return open_encoder(self.loaded.deployment.encoder, self._environ)
 
     @property
     def search_index(self) -> "SearchIndex":

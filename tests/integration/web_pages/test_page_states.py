@@ -42,7 +42,7 @@ def test_where_nothing_is_indexed_it_says_what_to_do(browser, empty, address, sa
 def test_a_part_that_is_away_is_named_beside_what_is_found(browser, words, tmp_path, monkeypatch):
     file = make_home(tmp_path, {name: LAKE[name] for name in ("lake/climate/rain.csv",)})
 
-    def away(_: object) -> object:
+    def away(*_: object) -> object:
         raise ModelError("the encoder's weights cannot be read")
 
     for door in DOORS:

@@ -35,7 +35,7 @@ def registered(monkeypatch):
 def deployed(registered, tmp_path, monkeypatch):
     """Return what loads a deployment of a small lake whose `index` section is given."""
     for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
-        monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
+        monkeypatch.setattr(f"{module}.open_encoder", lambda *_: WordEncoder())
     lake = small_lake(tmp_path, 4)
     return lambda index: deployment(tmp_path, lake, index=index)
 

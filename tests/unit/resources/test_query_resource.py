@@ -20,7 +20,7 @@ from tests.support.word_encoder import WordEncoder
 
 @pytest.fixture
 def loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr("pneuma_assets.resources.models.open_encoder", lambda _: WordEncoder())
+    monkeypatch.setattr("pneuma_assets.resources.models.open_encoder", lambda *_: WordEncoder())
     (tmp_path / "new").mkdir()
     source = "{type: folder, name: new, path: new}"
     (tmp_path / "pneuma.yaml").write_text(f"home: home\nsources: [{source}]\n")

@@ -228,7 +228,7 @@ def test_questions_are_embedded_again_for_another_encoder(workspace):
 
     with pytest.MonkeyPatch.context() as patched:  # `here` has patched them, and ends first
         for door in DOORS:
-            patched.setattr(door, lambda _: Other())
+            patched.setattr(door, lambda *_: Other())
         run_stages(workspace.loaded)
         with open_workspace() as opened:
             assert len(opened.confirmed_answers(PARAPHRASE)) == 1

@@ -1,7 +1,8 @@
 """The sentence encoder: from texts to unit-length vectors (Pneuma, section 5.2)."""
 
+import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,8 +15,10 @@ from pneuma_assets.core.extras import installed, require
 from pneuma_assets.core.hardware import has_gpu, multiplies_bfloat16
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
+from pneuma_assets.core.models.encoder.endpoint_encoder import EndpointEncoder
 from pneuma_assets.core.models.encoder.files import EncoderFiles, locate_encoder
 from pneuma_assets.core.models.encoder.plain_bert import PlainBert, open_plain_bert
+from pneuma_assets.core.models.endpoint import endpoint_of
 from pneuma_assets.core.tables import Vector
 from pneuma_assets.core.text.safe import well_formed
 from pneuma_assets.core.text.sentences import pieces
@@ -38,14 +41,20 @@ _LARGEST_BATCH = 256
 _CPU_BATCH_TOKENS = 2048  # 23 ms of processor time a block; 26 at 8,192 (caches)
 
 
-def open_encoder(config: EncoderConfig) -> Encoder:
-    """Return the configured encoder; it is loaded when first needed.
+def open_encoder(config: EncoderConfig, environ: Mapping[str, str] = os.environ) -> Encoder:
+    """Return the configured encoder; it is loaded, or connected to, when first needed.
+
+    Args:
+        config: Its section.
+        environ: Where an endpoint's key is looked up.
 
     Raises:
         ModelError: The packaged model is not installed or the folder holds none. A model that
             cannot be loaded raises it later, at first use.
     """
     model = config.model
+    if model.endpoint_url is not None:
+        return EndpointEncoder(config, endpoint_of(model.endpoint_url, model, environ))
     return SentenceEncoder(locate_encoder(model.model), model.device, model.dtype)
 
 

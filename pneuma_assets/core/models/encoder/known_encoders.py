@@ -1,13 +1,16 @@
 """Which encoders have built an index here, so that one whose setting was changed can be opened.
 
 An index records its encoder's name, which says which weights they are but not where they lie. The
-state folder remembers that: the setting `encoder.model` under which each name was used.
+state folder remembers that: the section `encoder` under which each name was used.
 """
 
 import json
 import uuid
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.errors import ModelError
@@ -26,10 +29,11 @@ def remember_encoder(home: Path, name: str, config: EncoderConfig) -> None:
     A folder that cannot be written is no error: then only this setting opens the encoder.
     """
     known = _remembered(home)
-    if known.get(name) == config.model.model and next(reversed(known)) == name:
+    setting = config.model_dump(mode="json", exclude_defaults=True)
+    if known.get(name) == setting and next(reversed(known)) == name:
         return
     known.pop(name, None)
-    known[name] = config.model.model
+    known[name] = setting
     newest = dict([*known.items()][-_KEPT:])
     fresh = home / f"{FILE_NAME}.{uuid.uuid4().hex}"
     try:
@@ -44,28 +48,32 @@ def remember_encoder(home: Path, name: str, config: EncoderConfig) -> None:
 def open_remembered(home: Path, name: str, config: EncoderConfig) -> Encoder:
     """Open the encoder of this name, with the configured device.
 
+    No question is sent to an endpoint that is configured no more.
+
     Raises:
         ModelError: It was never used here, is gone, or another one has taken its place.
     """
     from pneuma_assets.core.models.encoder import encoder as opening
 
-    model = _remembered(home).get(name)
-    if model is None:
-        raise ModelError(f"the encoder {name!r} has built no index here")
-    other = config.model.model_copy(update={"model": model})
-    found = opening.open_encoder(EncoderConfig(model=other))
+    try:
+        known = EncoderConfig.model_validate(_remembered(home)[name])
+    except (KeyError, ValidationError):
+        raise ModelError(f"the encoder {name!r} has built no index here") from None
+    if known.model.endpoint_url not in (None, config.model.endpoint_url):
+        raise ModelError(f"the endpoint of encoder {name!r} is configured no more")
+    here = {"device": config.model.device, "dtype": config.model.dtype}
+    model = known.model.model_copy(update=here)
+    found = opening.open_encoder(known.model_copy(update={"model": model}))
     if found.name != name:
-        raise ModelError(f"encoder.model {model!r} is another one now, {found.name!r}")
+        raise ModelError(f"encoder.model {model.model!r} is another one now, {found.name!r}")
     return found
 
 
-def _remembered(home: Path) -> dict[str, str]:
+def _remembered(home: Path) -> dict[str, Any]:
     """Return settings by name, oldest first; what cannot be read was never remembered."""
     try:
         with (home / FILE_NAME).open(encoding="utf-8") as file:
             known = json.loads(file.read(_LARGEST))
     except (OSError, ValueError, RecursionError):
         return {}
-    if not isinstance(known, dict):
-        return {}
-    return {name: model for name, model in known.items() if isinstance(model, str)}
+    return known if isinstance(known, dict) else {}

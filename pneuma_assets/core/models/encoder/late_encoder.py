@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from pneuma_assets.core.errors import ModelError
-from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.models.base import Encoder, is_elsewhere
 from pneuma_assets.core.tables import Vector
 
 
@@ -22,6 +22,11 @@ class LateEncoder:
         self.name, self.dimension = name, dimension
         self._open = open_it
         self._opened: Encoder | None = None
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether texts leave this machine for it."""
+        return is_elsewhere(self._encoder())
 
     @property
     def window(self) -> int:

@@ -86,7 +86,7 @@ class OpenAIModel:
         until = self._connection.deadline()
         given = {"temperature": 0.0, **(self._at.options or {}), "max_tokens": max_new_tokens}
         if schema is None:
-            return self._read(said, self._sent(said, given, until), bound=False)
+            return self._read(self._sent(said, given, until), bound=False)
         for skipped, form in enumerate(forms := self._forms):
             bound = form(schema)
             try:
@@ -97,10 +97,10 @@ class OpenAIModel:
                 if error.is_unknown:  # else this prompt alone may be to blame
                     self._forms = forms[skipped + 1 :]
                 continue
-            return self._read(said, reply, bound=True)
+            return self._read(reply, bound=True)
         raise AssertionError("words bind to nothing, so that they return or raise")
 
-    def _read(self, said: Conversation, reply: Mapping[str, Any], *, bound: bool) -> Generation:
+    def _read(self, reply: Mapping[str, Any], *, bound: bool) -> Generation:
         """Return what an endpoint said; nothing said is neither an answer nor a "no".
 
         Raises:
@@ -133,17 +133,12 @@ class OpenAIModel:
                 )
                 raise RefusedError(f"{self._connection.where} {why}", silent=True)
             text = thought  # of a parser that takes all for a thought
-        remedy = "set the model's context here and there"
-        self._connection.check_whole(_text_of(said), reply, remedy)
         return Generation(0, text, whole=ended != "length")
 
     def _sent(self, said: Conversation, given: Mapping[str, Any], until: float) -> Any:
+        asked = "".join(one["content"] for one in said)
         messages = {"messages": list(said)}
-        return self._connection.ask("/chat/completions", messages, _text_of(said), given, until)
-
-
-def _text_of(said: Conversation) -> str:
-    return "".join(one["content"] for one in said)
+        return self._connection.ask("/chat/completions", messages, asked, given, until)
 
 
 def _by_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,12 +7,11 @@ from pathlib import Path
 from pneuma_assets.core.config.models import PACKAGED_MODEL, ModelConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import LanguageModel
-from pneuma_assets.core.models.endpoint import Endpoint
+from pneuma_assets.core.models.endpoint import endpoint_of
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
 from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
-from pneuma_assets.core.models.usage import Prices
 
 WINDOW = 8192
 """Tokens of a prompt and its answer in llama.cpp, which takes memory for them at first use."""
@@ -37,19 +36,7 @@ def open_language_model(
     A model that is missing or cannot be loaded raises `ModelError` at its first use.
     """
     if config.endpoint_url is not None:
-        thinks = {"reasoning_effort": config.reasoning_effort} if config.reasoning_effort else {}
-        endpoint = Endpoint(
-            config.endpoint_url,
-            api_key=environ.get(config.api_key_env) or None,
-            key_variable=config.api_key_env,
-            headers=partial(_headers, config.headers_env, environ),
-            seconds=config.timeout,
-            concurrency=config.concurrency,
-            context=config.context,
-            options={**thinks, **config.extra},
-            prices=prices_of(config),
-        )
-        return OpenAIModel(config.model, endpoint)
+        return OpenAIModel(config.model, endpoint_of(config.endpoint_url, config, environ))
     if config.model.endswith(".gguf") and not _uses_gpu(config.device):
         return LlamaCppModel(
             config.model,
@@ -64,23 +51,6 @@ def open_language_model(
         dtype=config.dtype,
         max_batch=MAX_BATCH,
     )
-
-
-def prices_of(config: ModelConfig | None) -> Prices:
-    """Return what the tokens of a model cost; 0 where that is not given."""
-    given = (config.read_price, config.written_price) if config else (None, None)
-    return Prices(*(one or 0.0 for one in given))
-
-
-def _headers(variable: str | None, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers in a variable, which is not quoted where it holds none."""
-    given = environ.get(variable, "") if variable else ""
-    if variable and not given.strip():
-        raise ModelError(f"The environment variable {variable} is not set; headers_env names it")
-    lines = [line.partition(":") for line in given.splitlines() if line.strip()]
-    if not all(name.strip() and value.strip() for name, _, value in lines):
-        raise ModelError(f"${variable} is to have one `Name: value` a line; correct it")
-    return {name.strip(): value.strip() for name, _, value in lines}
 
 
 def _uses_gpu(device: str) -> bool:
