@@ -29,11 +29,11 @@ from pneuma_assets.cli.output import (
     showing_progress,
 )
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.missing_parts import MissingPart, Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pneuma_assets.core.missing_parts import MissingPart
     from pneuma_assets.core.relations.families import Family
     from pneuma_assets.core.search.results import ScoreParts, TableResult
     from pneuma_assets.core.service.ask import Answer
@@ -133,7 +133,8 @@ def search(
         lines = [{"line": at} | one.to_dict() for at, one in zip(asked, answers, strict=True)]
         print_json(found if questions is None else lines)
     elif questions is None:
-        _print_confirmed(workspace, " ".join(question or ()), readers)
+        if Part.ENCODER not in {one.part for one in missing}:
+            _print_confirmed(workspace, " ".join(question or ()), readers)
         _print_answer(found, below, explain=explain)
     else:
         _print_all(answers, below, explain=explain)

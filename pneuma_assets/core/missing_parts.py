@@ -30,7 +30,7 @@ class Part(StrEnum):
 
 EFFECTS = {
     Part.ENCODER: "tables are found by words alone, not by meaning",
-    Part.JUDGE: "tables keep their places, as far as no language model has judged them",
+    Part.JUDGE: "tables keep their places, as far as no model has judged them",
     Part.INDEX: "no question can be answered",
     Part.STATE: "joins, details of tables and confirmed answers are not shown",
     Part.MODEL: "no statement was written; rows are shown that the question names",

@@ -211,3 +211,42 @@ def test_a_reranker_that_is_away(serve, mode):
 def test_no_reply_of_another_form_becomes_a_score(serve, reply):
     with pytest.raises(RefusedError, match="gave not each of 1 tables a score"):
         reranker_at(serve(lambda _: (200, reply)).url).scores("tea", ["a"])
+
+
+@pytest.fixture(scope="module")
+def cross_encoder(tmp_path_factory):
+    """The smallest of its kind, whose weights nobody has trained."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "tea", "of", "kyoto"]
+    known = Tokenizer(models.WordLevel({word: at for at, word in enumerate(words)}, "[UNK]"))
+    known.pre_tokenizer = pre_tokenizers.Whitespace()
+    known.post_processor = processors.TemplateProcessing(
+        "[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", [("[CLS]", 2), ("[SEP]", 3)]
+    )
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+    more = {"intermediate_size": 8, "vocab_size": len(words), "max_position_embeddings": 32}
+    folder = tmp_path_factory.mktemp("reranker")
+    for labels in (1, 2):
+        config = BertConfig(num_labels=labels, **sizes, **more)
+        BertForSequenceClassification(config).save_pretrained(folder / str(labels))
+        PreTrainedTokenizerFast(
+            tokenizer_object=known, pad_token="[PAD]", unk_token="[UNK]", model_max_length=32
+        ).save_pretrained(folder / str(labels))
+    return folder
+
+
+def test_a_cross_encoder_of_this_machine(cross_encoder):
+    reranker = Reranker(ModelConfig(model=str(cross_encoder / "1"), device="cpu"), {})
+    scores = reranker.scores("tea", RANKED)
+    assert scores == pytest.approx(reranker.scores("tea", RANKED[::-1])[::-1], abs=1e-5)
+    assert len(scores) == 3
+    reranker.close()
+
+
+def test_what_is_no_cross_encoder_of_one_score(cross_encoder, tmp_path):
+    with pytest.raises(RefusedError, match="not each of 3 tables a score"):
+        Reranker(ModelConfig(model=str(cross_encoder / "2"), device="cpu"), {}).scores("", RANKED)
+    with pytest.raises(ModelError, match=r"cannot be loaded .*check judge\.model"):
+        Reranker(ModelConfig(model=str(tmp_path), device="cpu"), {}).scores("tea", RANKED)

@@ -228,24 +228,25 @@ class EncoderConfig(Section):
     )
     document_prefix: str = Field("", max_length=500, description="Likewise before other texts.")
 
-    @model_validator(mode="after")
-    def _is_whole(self) -> Self:
-        """Refuse an endpoint that may not see texts, or whose vectors nobody knows in its absence.
-
-        A model of this machine brings dimensions, window and prompts with it.
-        """
-        if self.model.endpoint_url is None:
-            if self.model.dtype == "4bit":
-                raise ValueError("the encoder runs in no less than 16 bits; set another dtype")
-            if self.dimensions or self.query_prefix or self.document_prefix:
-                raise ValueError(
-                    "dimensions and prefixes are of an endpoint; other models bring them"
-                )
-        elif not self.model.send_values:
+    @field_validator("model", mode="after")
+    @classmethod
+    def _reads_values(cls, model: ModelConfig) -> ModelConfig:
+        """Refuse an endpoint that may not see texts of tables, and less than 16 bits."""
+        if not model.shows_values:
             raise ValueError(
                 "the encoder reads rows and values of tables; set send_values: true of the model "
                 "to show them to its endpoint, or name a model of this machine"
             )
-        elif self.dimensions is None:
+        if model.dtype == "4bit":
+            raise ValueError("the encoder runs in no less than 16 bits; set another dtype")
+        return model
+
+    @model_validator(mode="after")
+    def _knows_its_vectors(self) -> Self:
+        """Refuse an endpoint whose vectors nobody knows while it is away; others bring all that."""
+        elsewhere = self.model.endpoint_url is not None
+        if elsewhere and self.dimensions is None:
             raise ValueError("set dimensions to how many numbers the endpoint's vectors have")
+        if not elsewhere and (self.dimensions or self.query_prefix or self.document_prefix):
+            raise ValueError("dimensions and prefixes are of an endpoint; other models bring them")
         return self

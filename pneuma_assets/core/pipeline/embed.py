@@ -18,6 +18,7 @@ from pneuma_assets.core.models.usage import counting
 from pneuma_assets.core.pipeline.stage import Figures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.problems import WAITS
 from pneuma_assets.core.store.queue import Stage, WorkItem
 from pneuma_assets.core.tables import Block, EmbeddedBlock, Vector
 from pneuma_assets.core.terms.fields import spaced
@@ -102,8 +103,8 @@ def _embed(
     left = {i: str(problem) for i in table_ids if any(b.text not in vectors for b in packed[i])}
     if left:
         logger.warning("%d tables wait for the encoder: %s", len(left), problem)
-        store.problems.record_of_tables("embedding", left)
-        store.queue.complete_later(run_id, left)
+        store.problems.record_of_tables(WAITS, left)
+        store.queue.complete_later(run_id, left, released=True)
         packed = {i: blocks for i, blocks in packed.items() if i not in left}
         table_ids = [*packed]
     embedded = _embedded(packed, vectors)

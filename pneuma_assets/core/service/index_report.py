@@ -8,6 +8,7 @@ from typing import Any
 from pneuma_assets.core.models.usage import Prices, Usage
 from pneuma_assets.core.pipeline.lineage import STAGE as LINEAGE
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.problems import WAITS
 from pneuma_assets.core.store.runs import StageRecord
 from pneuma_assets.core.store.tables import TableState
 from pneuma_assets.core.tables import Problem, source_of
@@ -79,6 +80,7 @@ def make_report(
     indexed, renamed = (counted("search_index", one) for one in ("tables", "renamed"))
     removed, forgotten = (counted("search_index", one) for one in ("removed", "forgotten"))
     problems = [p for p in store.problems.all() if p.stage == LINEAGE or chosen(p.subject)]
+    left = states[TableState.FAILED] + sum(p.stage == WAITS for p in problems)
     stages = dict.fromkeys(stage for run in runs for stage in run)
     told = ("requests", "tokens_read", "tokens_written")
     asked, read, written = (counted("schema_narrations", name) for name in told)
@@ -99,6 +101,6 @@ def make_report(
         stage_seconds={s: sum(run[s].seconds for run in runs if s in run) for s in stages},
         problems=problems,
         succeeded=not any(problem.subject in sources for problem in problems)
-        and (removed + forgotten > 0 or len(records) > states[TableState.FAILED]),
+        and (removed + forgotten > 0 or len(records) > left),
         last_renaming=store.removals.last_renaming() if renamed else "",
     )

@@ -11,6 +11,9 @@ from pneuma_assets.core.tables import Problem, source_of
 ROWS = "rows"
 """The stage of the problem that lines of a table cannot be read; it is indexed all the same."""
 
+WAITS = "embedding"
+"""The stage of the problem that a table waits for an encoder that is away."""
+
 SLOW = "time"
 """The stage of the problem that a table took too long to read; it rests also when it changes."""
 

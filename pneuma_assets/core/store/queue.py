@@ -365,10 +365,16 @@ class Queue:
         with self._db.write() as connection:
             update_rows(connection, table_ids, tables.c.claimed_by == run_id, stage=str(stage))
 
-    def complete_later(self, run_id: str, table_ids: Iterable[str]) -> None:
-        """Let tables that this run makes searchable be completed later, each time after longer."""
+    def complete_later(
+        self, run_id: str, table_ids: Iterable[str], *, released: bool = False
+    ) -> None:
+        """Let tables that this run makes searchable be completed later, each time after longer.
+
+        Those that it does not (`released`) wait at their stage.
+        """
         times = tables.c.incomplete + 1
-        later = {"incomplete": times, "retry_at": self._db.clock + _rest(times)}
+        later: dict[str, Any] = {"incomplete": times, "retry_at": self._db.clock + _rest(times)}
+        later |= {"claimed_by": None} if released else {}
         with self._db.write() as connection:
             update_rows(connection, table_ids, tables.c.claimed_by == run_id, **later)
 

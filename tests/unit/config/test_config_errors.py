@@ -91,7 +91,15 @@ CASES = {
     ),
     "encoder elsewhere": (
         "models: {gpt: {model: m, endpoint_url: 'http://h/v1'}}\nencoder: {model: gpt}\n",
-        ["line 2: encoder.model: the encoder runs in this process"],
+        ["line 2: encoder.model: the encoder reads rows", "set send_values: true"],
+    ),
+    "encoder of unknown vectors": (
+        "encoder: {model: {model: m, endpoint_url: 'http://h/v1', send_values: true}}\n",
+        ["line 1: encoder: set dimensions"],
+    ),
+    "prefix of an encoder here": (
+        "encoder: {query_prefix: 'query: '}\n",
+        ["line 1: encoder: dimensions and prefixes are of an endpoint"],
     ),
     "number as a model's name": ("models: {1: {model: m}}\n", ["models[1]: 1 is not a text"]),
     "address as a model": (

@@ -24,6 +24,20 @@ def test_it_is_opened_by_name_and_no_other_in_its_place(tmp_path):
         open_remembered(tmp_path, "one", CONFIG)
 
 
+def test_no_question_goes_to_an_endpoint_that_is_configured_no_more(tmp_path):
+    model = {"model": "m", "endpoint_url": "http://h/v1", "send_values": True}
+    far = EncoderConfig.model_validate({"model": model, "dimensions": 8, "query_prefix": "query: "})
+    name = open_encoder(far).name
+    remember_encoder(tmp_path, name, far)
+    other = far.model_copy(update={"dimensions": 4})
+    assert open_remembered(tmp_path, name, other).name == name
+    with pytest.raises(ModelError, match="is configured no more"):
+        open_remembered(tmp_path, name, EncoderConfig())
+    local = EncoderConfig()
+    remember_encoder(tmp_path, open_encoder(local).name, local)
+    assert open_remembered(tmp_path, open_encoder(local).name, far).name == open_encoder(local).name
+
+
 @pytest.mark.parametrize("text", [None, "", "[1]", '{"one": 1}', "[" * 100_000, "\udcff"])
 def test_what_cannot_be_read_was_never_remembered(tmp_path, text):
     if text is not None:

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.models.endpoint import RefusedError
+from pneuma_assets.core.models.reranker import Reranker
 from pneuma_assets.core.search.confidence import confidence_of
 from pneuma_assets.core.search.judge import (
     MOST_CHARACTERS,
@@ -15,6 +17,7 @@ from pneuma_assets.core.search.judge import (
     by_grade,
     graded,
     judge_prompt,
+    reranked,
 )
 from pneuma_assets.core.search.results import ScoreParts, TableResult
 from pneuma_assets.core.tables import Column, DocumentKind, Table, TableTerms
@@ -214,3 +217,45 @@ def test_an_instruction_in_a_name_or_a_cell_stays_in_a_string():
     assert shown["passage"].startswith('"} * / {"n": 2')
     assert "<|im" not in prompt
     assert "\nGrade 3." not in prompt
+
+
+class Scorer(Reranker):
+    """Gives the scores that it is told, and keeps what it was shown."""
+
+    def __init__(self, *scores: float) -> None:
+        self.given, self.shown = scores, []
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        self.shown.append((question, texts))
+        if not self.given:
+            raise RefusedError("no score")
+        return list(self.given)
+
+
+def test_a_reranker_orders_and_neither_grades_nor_refuses():
+    [[*ranked]], problem = reranked(Scorer(-2.0, 7.0, -2.0, 0.5), ["q"], [FOUR], nothing)
+    ordered = by_grade(ranked, [table("e", 0.1)])
+    assert [one.table_id[-1] for one in ordered] == list("bdace")
+    assert [one.parts.judge for one in ordered] == [None] * 5
+    assert not any(one.is_behind for one in ordered)
+    assert ordered[0].parts.reason == "1 of 4 by the reranker's score, 7"
+    assert ordered[4].parts.reason == ""
+    assert problem == ""
+
+
+def test_without_scores_the_order_stays_and_that_is_told():
+    [same, none], problem = reranked(Scorer(), ["q", "p"], [FOUR, []], nothing)
+    assert (same, none) == (FOUR, [])
+    assert problem == "tables of a question keep their order: no score"
+
+
+def test_a_reranker_is_shown_what_a_language_model_is():
+    evidence = TableTerms(columns=("city", "ssn"), rows=(("Kyoto", "123"),))
+    profile = Table("", (Column("city", "TEXT"), Column("ssn", "TEXT", hidden=True)), 1, "")
+    told, known = {"lake/a": evidence}, {"lake/a": profile}
+    scorer = Scorer(1.0)
+    reranked(scorer, ["q"], [FOUR[:1]], lambda _: told, lambda _: known)
+    [(_, [line])] = scorer.shown
+    assert line in judge_prompt("q", FOUR[:1], told, known)
+    assert "Kyoto" in line
+    assert "ssn" not in line

@@ -24,6 +24,9 @@ _RULES = "1"
 _MOST_TEXTS, _MOST_CHARACTERS = 32, 60_000
 """Of a request: what TEI takes by default, and less than any hosted server does."""
 
+_MOST_KEPT = 1_000
+"""Questions whose vectors are kept in memory: 4 MB of 1,024 numbers."""
+
 _TOKEN = re.compile(r"[A-Za-z]{1,3}|[^A-Za-z\r\t ]")
 
 
@@ -52,6 +55,7 @@ class EndpointEncoder:
     def __init__(self, config: EncoderConfig, endpoint: Endpoint) -> None:
         self._before = config.document_prefix
         self._before_query = config.query_prefix
+        self._asked: dict[str, Vector] = {}
         self._connection = Connection(config.model.model, endpoint)
         self.name, self.dimension = name_at_endpoint(config), config.dimensions or 0
         longest = max(len(one) for one in self.token_spans([self._before, self._before_query]))
@@ -77,10 +81,17 @@ class EndpointEncoder:
         return self._encode(texts, self._before)
 
     def encode_queries(self, texts: Sequence[str]) -> Vector:
-        """Embed questions, of long ones what fits the window; raises as `encode_documents` does."""
+        """Embed questions, of long ones what fits the window; raises as `encode_documents` does.
+
+        One that is asked again is not sent again.
+        """
         ends = [spans[: self.window][-1:] for spans in self.token_spans(texts)]
         cut = [text[: end[0][1]] if end else text for text, end in zip(texts, ends, strict=True)]
-        return self._encode(cut, self._before_query)
+        known = self._asked if len(self._asked) < _MOST_KEPT else {}
+        new = [one for one in dict.fromkeys(cut) if one not in known]
+        made = zip(new, self._encode(new, self._before_query), strict=True)
+        self._asked = known = known | dict(made)
+        return np.array([known[one] for one in cut], np.float32).reshape(-1, self.dimension)
 
     def _encode(self, texts: Sequence[str], before: str) -> Vector:
         sent = [before + well_formed(text) for text in texts]
