@@ -22,7 +22,9 @@ from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
+from pneuma_assets.core.models.reranker import Reranker
 from pneuma_assets.core.progress import working
+from pneuma_assets.core.search.judge import Judge
 from pneuma_assets.core.search.names import Elsewhere
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Vector, content_hash
@@ -209,11 +211,15 @@ class Lab(Closing):
         with closing(model):
             return describe(self.dataset, model, config, self.folder)
 
-    def _judge(self, setting: Setting) -> LanguageModel | None:
+    def _judge(self, setting: Setting) -> Judge | None:
         config = setting.deployment.judge.model
         if config is None or setting.given.get("judge") is False:
             return None
-        judge = self._models(config, self.folder / "models", self._environ)
+        judge: Judge
+        if setting.deployment.judge.reranker:
+            judge = Reranker(config, self._environ)
+        else:
+            judge = self._models(config, self.folder / "models", self._environ)
         self._stack.callback(judge.close)
         return judge
 

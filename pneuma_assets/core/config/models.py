@@ -220,8 +220,8 @@ class EncoderConfig(Section):
         le=65_536,
         description="Numbers of a vector, which an endpoint is asked for.",
     )
-    window: int = Field(
-        512, ge=32, le=32_768, description="Most tokens of a text that an endpoint is sent."
+    window: int | None = Field(
+        None, ge=32, le=32_768, description="Most tokens of a text that an endpoint is sent; 512."
     )
     query_prefix: str = Field(
         "", max_length=500, description="What an endpoint is sent before a question."
@@ -244,9 +244,9 @@ class EncoderConfig(Section):
     @model_validator(mode="after")
     def _knows_its_vectors(self) -> Self:
         """Refuse an endpoint whose vectors nobody knows while it is away; others bring all that."""
-        elsewhere = self.model.endpoint_url is not None
-        if elsewhere and self.dimensions is None:
+        if self.model.endpoint_url is None:
+            if self.dimensions or self.window or self.query_prefix or self.document_prefix:
+                raise ValueError("all but model is of an endpoint; other models bring it with them")
+        elif self.dimensions is None:
             raise ValueError("set dimensions to how many numbers the endpoint's vectors have")
-        if not elsewhere and (self.dimensions or self.query_prefix or self.document_prefix):
-            raise ValueError("dimensions and prefixes are of an endpoint; other models bring them")
         return self

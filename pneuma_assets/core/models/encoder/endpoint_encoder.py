@@ -24,6 +24,9 @@ _RULES = "1"
 _MOST_TEXTS, _MOST_CHARACTERS = 32, 60_000
 """Of a request: what TEI takes by default, and less than any hosted server does."""
 
+_WINDOW = 512
+"""Tokens that most models take."""
+
 _MOST_KEPT = 1_000
 """Questions whose vectors are kept in memory: 4 MB of 1,024 numbers."""
 
@@ -35,7 +38,7 @@ def name_at_endpoint(config: EncoderConfig) -> str:
 
     Not its address, which may change: of the same name, it is taken for the same.
     """
-    told = config.dimensions, config.window, config.query_prefix, config.document_prefix
+    told = config.dimensions, config.window or _WINDOW, config.query_prefix, config.document_prefix
     sent = json.dumps([*told, config.model.extra], sort_keys=True)
     return f"{config.model.model}@endpoint-{content_hash(_RULES, sent)[:12]}"
 
@@ -59,7 +62,7 @@ class EndpointEncoder:
         self._connection = Connection(config.model.model, endpoint)
         self.name, self.dimension = name_at_endpoint(config), config.dimensions or 0
         longest = max(len(one) for one in self.token_spans([self._before, self._before_query]))
-        self.window = max(1, config.window - longest)
+        self.window = max(1, (config.window or _WINDOW) - longest)
 
     def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """Return where tokens of each text may start and end, rather too many than too few.
