@@ -29,6 +29,8 @@ CHUNK = 64
 
 AT_ONCE = 64
 """Texts embedded at a time; a killed run embeds at most these again, however large a table is."""
+FAR_AT_ONCE = 256
+"""Likewise of an endpoint, which is asked several requests at once."""
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +92,7 @@ def _embed(
     vectors = _known_vectors(store, encoder, index, packed)
     new = [text for text in _texts(packed) if text not in vectors]
     problem: ModelError | None = None
-    for some in chunks(new, AT_ONCE):
+    for some in chunks(new, FAR_AT_ONCE if is_elsewhere(encoder) else AT_ONCE):
         try:
             made = dict(zip(some, encoder.encode_documents(some), strict=True))
         except ModelError as error:
