@@ -162,6 +162,14 @@ def test_of_a_question_what_fits_the_window_is_sent(serve):
     assert long == ("tea " * 32).strip()
 
 
+def test_a_question_that_is_asked_again_is_not_sent_again(serve):
+    endpoint = serve(like("plain", ""))
+    encoder = encoder_at(endpoint.url)
+    for asked in (["a", "b", "a"], ["b"], ["c", "a"]):
+        np.testing.assert_allclose(encoder.encode_queries(asked), unit(asked), atol=1e-6)
+    assert [sorted(body["input"]) for body in endpoint.requests] == [["a", "b"], ["c"]]
+
+
 RANKED = ["far away", "the tea of Kyoto", "tea"]
 
 
