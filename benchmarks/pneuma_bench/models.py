@@ -6,7 +6,6 @@ without having said so.
 """
 
 import os
-from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -47,15 +46,6 @@ def model_keys(model: str, variable: str = ENDPOINT) -> dict[str, Any]:
         "timeout": 600,
         **own_key,
     }
-
-
-def add_models(parser: ArgumentParser, *, person: bool = False) -> None:
-    """Add the options that name the model, and who plays a person or judges."""
-    told = f"its name at the endpoint in {ENDPOINT}, or a .gguf file"
-    parser.add_argument("--model", default="default", help=told)
-    if person:
-        told = f"who plays the person, or judges: its name at the endpoint in {PERSON}"
-        parser.add_argument("--person", default="default", help=told)
 
 
 def open_model(model: str, variable: str = ENDPOINT) -> LanguageModel:

@@ -1,11 +1,13 @@
 """A person played by a model: what they see, when they converge, what they give away."""
 
 import json
+from argparse import Namespace
 
 import pytest
 
 from pneuma_bench.experiments.seek import print_played
-from pneuma_bench.models import PERSON, open_model
+from pneuma_bench.experiments.support.models import open_person
+from pneuma_bench.models import ENDPOINT, PERSON, open_model
 from pneuma_bench.seek.levels import MOST_TURNS, has_answer
 from pneuma_bench.seek.needs import Need
 from pneuma_bench.seek.person import given_away, played
@@ -27,6 +29,14 @@ def said(text="And then?", **more):
 @pytest.fixture(scope="module")
 def small(tmp_path_factory, small_encoder, read_here):
     return seek_lake.deploy(tmp_path_factory.mktemp("small"))
+
+
+def test_a_person_who_is_the_system_is_told(monkeypatch, capsys):
+    for variable in (ENDPOINT, PERSON):
+        monkeypatch.setenv(variable, "http://127.0.0.1:1/v1")
+    for person in ("m", "other"):
+        open_person(Namespace(model="m", person=person)).close()
+    assert capsys.readouterr().out.count("own model") == 1
 
 
 def play(small, monkeypatch, system, person, opening="purchases of items"):

@@ -29,8 +29,9 @@ from pneuma_assets import open_workspace
 from pneuma_assets.core.answers.answer import Ways
 from pneuma_assets.core.answers.results import CellAnswer, Outcome
 from pneuma_assets.core.index.base import NO_FILTER
+from pneuma_bench.experiments.support.models import add_models
 from pneuma_bench.files import write_lines
-from pneuma_bench.models import add_models, model_keys, with_sections
+from pneuma_bench.models import model_keys, with_sections
 
 WAYS: Mapping[str, Ways] = {
     "all": Ways(),

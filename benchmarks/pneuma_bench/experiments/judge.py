@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.search.judge import MOST_JUDGED, by_grade, graded
 from pneuma_assets.core.search.results import TableResult
+from pneuma_bench.experiments.support.models import add_models
 from pneuma_bench.experiments.support.sets import arguments, means, sets_of
 from pneuma_bench.lab import Lab
-from pneuma_bench.models import add_models, open_model
+from pneuma_bench.models import open_model
 
 
 def main() -> None:

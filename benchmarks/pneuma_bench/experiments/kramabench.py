@@ -24,18 +24,13 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from pneuma_assets import Workspace, open_workspace
+from pneuma_assets.core.answers.results import Outcome
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.seek.conversation import Conversation, Kind
 from pneuma_bench.experiments.seek import conducting, indexed, print_played
-from pneuma_bench.models import (
-    PERSON,
-    add_models,
-    answer_of,
-    model_keys,
-    open_model,
-    with_sections,
-)
+from pneuma_bench.experiments.support.models import add_models, open_person
+from pneuma_bench.models import answer_of, model_keys, with_sections
 from pneuma_bench.seek.kramabench import Rows, Task, is_right, read_workload, score_of
 from pneuma_bench.seek.person import Played, played
 from tests.support.reading import reading_here
@@ -46,8 +41,8 @@ Question: {question}
 A: {mine}
 B: {gold}
 Answer with one JSON object and nothing else: {{"same": true or false}}"""
-_MOST = 2_000
-"""Characters of a text that is compared, and tokens of the reply."""
+_MOST, _ROWS = 2_000, 1_000
+"""Characters of a text that is compared, and tokens of the reply; rows of an answer."""
 
 Found = Iterator[tuple[Rows | None, str]]
 """Of each task the rows of its answer, and what was said of it: without rows it is not answered,
@@ -70,10 +65,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_models(parser, person=True)
     options = parser.parse_args(arguments)
     tasks = read_workload(options.folder, options.domain)[: options.tasks]
-    system, person = model_keys(options.model), open_model(options.person, PERSON)
+    system, person = model_keys(options.model), open_person(options)
     lake = options.folder.resolve() / "data" / options.domain / "input"
+    if not lake.is_dir():
+        parser.error(f"there is no {lake}")
     file = indexed(options.keep.resolve() / options.domain, lambda: lake)
-    file = with_sections(file, {"seek": conducting(system), "answers": {"model": system}})
+    answers = {"model": system, "rows": _ROWS}
+    file = with_sections(file, {"seek": {**conducting(system), "rows": _ROWS}, "answers": answers})
     with reading_here(), open_workspace(file) as workspace:
         for way in options.ways.split(","):
             report(way, tasks, WAYS[way](workspace, tasks, person, options.domain), person)
@@ -88,8 +86,8 @@ def by_answer(workspace: Workspace, tasks: Sequence[Task], _: LanguageModel, __:
             yield None, str(error)
             continue
         told = [answer.reason, *(one.cause for one in answer.problems)]
-        is_silent = any(one.stage == "model" for one in answer.problems)
-        none = None if is_silent else ()
+        unheard = any(one.stage == "model" for one in answer.problems)
+        none = None if unheard and answer.outcome == Outcome.NOT_WRITTEN else ()
         yield answer.answers[0].rows if answer.answers else none, "; ".join(filter(None, told))
 
 

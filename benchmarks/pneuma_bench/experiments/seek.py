@@ -29,7 +29,8 @@ from pneuma_assets import Workspace, open_workspace
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.seek.conversation import Kind, Spent
 from pneuma_assets.core.store.conversations import SavedEvent
-from pneuma_bench.models import PERSON, add_models, model_keys, open_model, with_sections
+from pneuma_bench.experiments.support.models import add_models, open_person
+from pneuma_bench.models import model_keys, with_sections
 from pneuma_bench.seek.lake import build
 from pneuma_bench.seek.levels import ASKER, MOST_TURNS, found_tables, has_answer, replayed, talked
 from pneuma_bench.seek.needs import Need, read_needs
@@ -138,7 +139,7 @@ def print_spent(said: Sequence[SavedEvent]) -> None:
 
 
 def by_person(workspace: Workspace, needs: Sequence[Need], options: argparse.Namespace) -> None:
-    person, found = open_model(options.person, PERSON), list[Played]()
+    person, found = open_person(options), list[Played]()
     for one in tried(needs, options):
         question = f"{one.told['say']}; {one.question}"
         is_right = partial(has_answer, need=one)

@@ -6,8 +6,8 @@
 FOLDER/NAME.tables.jsonl and .queries.jsonl are a set, whose `answer` is the label of a statement
 (true or false) or the right answer of a question. The first k tables of a retriever are shown to
 the model behind the endpoint in PNEUMA_BENCH_ENDPOINT, by the prompts of the paper's appendix B
-with a form of the answer behind them; `--k 0` is its "No Context". Retrievers: ours, words,
-vectors, rows (the plain ones), summaries and mentions, which ask the same model.
+with a form of the answer behind them; `--k 0` is its "No Context". Retrievers: ours, words
+and vectors (the plain ones), summaries and mentions, which ask the same model.
 
 Facts (TabFact): precision, recall and F1 of each label and their mean weighted by labels, which is
 what the paper seems to print, and accuracy. Answers (FeTaQA): corpus SacreBLEU, where `sacrebleu`
@@ -30,22 +30,22 @@ from pneuma_assets.core.models.language.forms import Answer
 from pneuma_bench.contestants import (
     Contestant,
     OurSearch,
-    RowVectors,
     WholeTableVectors,
     WholeTableWords,
     markdown,
 )
 from pneuma_bench.contestants_by_model import ParsedMentions, SummaryVectors
+from pneuma_bench.experiments.support.models import add_models
 from pneuma_bench.experiments.support.sets import UNNAMED
 from pneuma_bench.files import KeptFile
 from pneuma_bench.lab import Lab
-from pneuma_bench.models import add_models, answers_of, open_model
+from pneuma_bench.models import answers_of, open_model
 from pneuma_bench.reading import question_records, read_files
 from pneuma_bench.sets import RetrievalSet
 
 LABELS = ("True", "False", "Not Enough Information")
-_TOKENS, _SHOWN, _ROWS = 4_000, 8_000, 100
-"""Tokens of an answer; characters of a table that is shown, and embedded rows."""
+_TOKENS, _SHOWN = 4_000, 8_000
+"""Tokens of an answer, and characters of a table that is shown."""
 
 _ANSWERS = """\
 Use the provided table(s) to answer the question. Yield a concise answer to the question. If none \
@@ -96,22 +96,18 @@ class FreeText(BaseModel):
 TASKS: Mapping[str, tuple[str, str, type[Verdict] | type[FreeText]]] = {
     "facts": (
         "You are an expert in evaluating statements on factuality given the provided tables.",
-        _FACTS,
-        Verdict,
+        _FACTS, Verdict,
     ),
     "answers": (
-        "You are a data analyst who reads tables to answer questions.",
-        _ANSWERS,
-        FreeText,
+        "You are a data analyst who reads tables to answer questions.", _ANSWERS, FreeText,
     ),
-}
+}  # fmt: skip
 """By name the system prompt, the instruction and the form of an answer."""
 
 RETRIEVERS: Mapping[str, Callable[[Lab, LanguageModel, KeptFile], Contestant]] = {
     "ours": lambda lab, *_: OurSearch(lab, Deployment(), {}),
     "words": lambda *_: WholeTableWords(),
     "vectors": lambda lab, *_: WholeTableVectors(lab.encoder()),
-    "rows": lambda lab, *_: RowVectors(lab.encoder(), _ROWS),
     "summaries": lambda lab, model, kept: SummaryVectors(lab.encoder(), model, kept),
     "mentions": lambda lab, model, kept: ParsedMentions(lab.encoder(), model, kept),
 }
@@ -187,7 +183,9 @@ def label_of(answer: object) -> str:
 def facts_figures(said: Sequence[str], gold: Sequence[str]) -> list[str]:
     """Return the figures of labels, a line each; without gold labels how often each is said."""
     counted = ", ".join(f"{count} {label}" for label, count in Counter(said).items())
-    if not gold or not all(gold):
+    if not gold:
+        return ["no figures: there is no reply"]
+    if not all(gold):
         lacking = sum(not one for one in gold)
         return [f"no figures: {lacking} of {len(gold)} statements have no label; said: {counted}"]
     each = precision_recall_fscore_support(gold, said, labels=LABELS, zero_division=0)

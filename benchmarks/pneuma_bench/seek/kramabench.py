@@ -96,7 +96,8 @@ def _score(mine: Any, gold: Any, task: Task, same: Same) -> float | None:
     if task.is_list:
         return _f1(mine, gold if isinstance(gold, list) else [gold], task, same)
     if task.answer_type == "string_approximate":
-        return _says(mine, gold, same)
+        is_same = _equal(mine, str(gold), 0.0, same)
+        return None if is_same is None else float(is_same)
     if task.answer_type == "numeric_approximate":
         one, other = _number(mine), _number(gold)
         return 1 / (1 + abs(one - other) / abs(other)) if one is not None and other else 0.0
@@ -110,14 +111,12 @@ def _score(mine: Any, gold: Any, task: Task, same: Same) -> float | None:
 
 def _f1(mine: Sequence[Any], gold: Sequence[Any], task: Task, same: Same) -> float | None:
     """Return F1, in which an item of mine may stand for several of gold, as theirs counts."""
-    by_model = task.answer_type == "list_approximate"
+    is_exact = task.answer_type == "list_exact"
+    tolerance, judge = (LISTED, None) if is_exact else (APPROXIMATE, same)
     found, used, unknown = 0, set[int](), False
     for wanted in gold:
         for at, item in enumerate(mine):
-            if isinstance(wanted, str) and by_model:
-                is_same = _says(item, wanted, same)
-            else:
-                is_same = float(_is_item(item, wanted, APPROXIMATE if by_model else LISTED))
+            is_same = _equal(item, wanted, tolerance, judge)
             unknown |= is_same is None
             if is_same:
                 found += 1
@@ -131,18 +130,13 @@ def _f1(mine: Sequence[Any], gold: Sequence[Any], task: Task, same: Same) -> flo
     return 2 * precision * recall / (precision + recall)
 
 
-def _is_item(mine: Any, gold: Any, tolerance: float) -> bool:
+def _equal(mine: Any, gold: Any, tolerance: float, same: Same | None) -> bool | None:
+    """Tell whether two are the same number or text; without a judge no other text is the same."""
     if isinstance(gold, int | float) and not isinstance(gold, bool):
         number = _number(mine)
         return number is not None and abs(number - gold) <= tolerance * max(abs(gold), 1e-12)
-    return _folded(mine) == _folded(gold)
-
-
-def _says(mine: Any, gold: Any, same: Same) -> float | None:
-    if _folded(mine) == _folded(gold):
-        return 1.0
-    said = same(str(mine), str(gold))
-    return None if said is None else float(said)
+    is_same = _folded(mine) == _folded(gold)
+    return same(str(mine), str(gold)) if same and not is_same else is_same
 
 
 def _number(value: Any, percent: int = 100) -> float | None:

@@ -85,7 +85,8 @@ class Played:
         turns: How often the person prompted the system.
         converged: The turn after which they found their need to be the latent one; 0: none.
         answered: The turn after which the right answer was shown; 0: none.
-        pasted: The largest share of the latent question that they said at once.
+        pasted: The largest share of the latent question that they said at once, before the system
+            did; a first prompt that they were given does not count.
         unanswered: Turns to which the system's model gave no reply.
         problem: Why the person went silent; such a conversation tells nothing of the system.
     """
@@ -133,13 +134,13 @@ def played(
         found.problem = given.problem
         return given.value
 
+    text = known = opening
     if not opening:
         if (first := reply()) is None:
             return found
-        opening = first.text
-    text = opening
+        text = first.text
     while True:
-        found.pasted = max(found.pasted, given_away(question, text, " ".join(found.talk)))
+        found.pasted = max(found.pasted, given_away(question, text, known))
         try:
             events = list(seek.say(begun, text, ASKER, agreed=agrees))
         except QueryError as error:
@@ -152,8 +153,10 @@ def played(
         found.now = seek.get(begun, ASKER)
         if not found.answered and is_right(found.now):
             found.answered = found.turns
+        shown = seen(found.now)
+        known += f"\n{text}\n{shown}"
         found.talk = [one[:_SHOWN_BEFORE] for one in found.talk]
-        found.talk += [f"YOU: {text}", f"SYSTEM: {seen(found.now)[:_SHOWN]}"]
+        found.talk += [f"YOU: {text}", f"SYSTEM: {shown[:_SHOWN]}"]
         if (said := reply()) is None:
             return found
         if said.is_goal and not found.converged:
