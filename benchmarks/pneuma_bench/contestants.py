@@ -1,9 +1,10 @@
 """This project's search beside plain retrievers, on one set (Pneuma, section 7)."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import bm25s
@@ -29,6 +30,10 @@ _K, _TIMED = 10, 100
 """Tables of an answer; questions asked one by one to learn how long one takes (section 7.2.2)."""
 _DENSE_ROWS = 100
 """TARGET embeds at most so many rows of a table."""
+ANALYSIS: Mapping[str, Any] = {
+    "stopwords": "en", "stemmer": Stemmer("english"), "show_progress": False
+}  # fmt: skip
+"""How `bm25s` makes words of texts here."""
 _LOADING = [" ".join(["ready"] * 300)] * 8
 """So many tokens that the whole encoder is loaded for them, not the part that questions need."""
 
@@ -42,7 +47,11 @@ class Prepared(NamedTuple):
 
 
 class Contestant(Protocol):
-    """A retriever; one object indexes and answers for one set."""
+    """A retriever; one object indexes and answers for one set.
+
+    One that asks a model says by an attribute `unanswered` how many of its prompts had no reply
+    that can be read: what depends on them is not found, and is no verdict on the retriever.
+    """
 
     def prepare(self, dataset: RetrievalSet) -> Prepared:
         """Index the tables."""
@@ -89,16 +98,24 @@ def measured(contestant: Contestant, dataset: RetrievalSet, rounds: int) -> Meas
     for question in some * rounds:
         contestant.answer([question], _K)
     rate = len(some) * rounds / (time.perf_counter() - began)
-    return Measured(places, kinds, {**prepared._asdict(), "questions_a_second": rate})
+    silent = getattr(contestant, "unanswered", 0)
+    facts = {**prepared._asdict(), "questions_a_second": rate, "unanswered": silent}
+    return Measured(places, kinds, facts)
 
 
 def beside(
-    dataset: RetrievalSet, deployment: Deployment, keep: Lab, rounds: int, most_rows: int
+    dataset: RetrievalSet,
+    deployment: Deployment,
+    keep: Lab,
+    rounds: int,
+    most_rows: int,
+    others: Mapping[str, Callable[[Encoder], Contestant]] = MappingProxyType({}),
 ) -> Iterator[tuple[str, Measured]]:
     """Yield every contestant's name and what it did on a set; what was measured stays in `keep`.
 
     This project is indexed in a lab that remembers nothing; of each table `most_rows` rows are
-    embedded one by one, 0 being none.
+    embedded one by one, 0 being none. `others` make more contestants by their names; one of them
+    is measured again as long as a model leaves prompts unanswered.
     """
     encoder = keep.encoder(setting_of(deployment, {}))
     encoder.encode_documents(_LOADING)
@@ -111,6 +128,7 @@ def beside(
         }
         if most_rows:
             makers["embeddings, every row"] = RowVectors(encoder, most_rows)
+        makers |= {name: make(encoder) for name, make in others.items()}
         for done, (name, contestant) in enumerate(makers.items()):
             report("measuring", done, len(makers))
             settings = setting_of(deployment, {}).key, name, str(rounds), str(most_rows)
@@ -118,7 +136,8 @@ def beside(
             if (kept := kept_json(path)) is None:
                 found = measured(contestant, dataset, rounds)
                 kept = {"places": found.places, "kinds": found.kinds, "facts": dict(found.facts)}
-                write_lines(path, [kept])
+                if not found.facts["unanswered"]:
+                    write_lines(path, [kept])
             yield name, Measured(**kept)
 
 
@@ -147,17 +166,13 @@ class WholeTableWords:
     stemmed; k1 = 1.5, b = .75, Lucene's formula.
     """
 
-    _analysis: Mapping[str, Any] = {
-        "stopwords": "en", "stemmer": Stemmer("english"), "show_progress": False
-    }  # fmt: skip
-
     def prepare(self, dataset: RetrievalSet) -> Prepared:
         """Index every table's text; where none has a word, nothing is ever found."""
         self._ids = [table.table_id for table, _ in dataset.tables]
         began = time.perf_counter()
-        texts = [_whole_text(dataset, table, rows) for table, rows in dataset.tables]
+        texts = [whole_text(dataset, table, rows) for table, rows in dataset.tables]
         self._bm25 = bm25s.BM25()
-        words = bm25s.tokenize(texts, **self._analysis)
+        words = bm25s.tokenize(texts, **ANALYSIS)
         self._known = frozenset(words.vocab)
         size = 0
         if self._known:  # bm25s cannot index texts without any
@@ -168,7 +183,7 @@ class WholeTableWords:
     def answer(self, questions: Sequence[str], k: int) -> list[list[str]]:
         """Return the tables of the highest scores above 0; of equal ones, those that come first."""
         answers: list[list[str]] = []
-        for words in bm25s.tokenize(list(questions), return_ids=False, **self._analysis):
+        for words in bm25s.tokenize(list(questions), return_ids=False, **ANALYSIS):
             known = [word for word in words if word in self._known]
             scores = self._bm25.get_scores(known) if known else np.zeros(len(self._ids))
             best = np.argsort(-scores, kind="stable")[:k]
@@ -224,7 +239,7 @@ class WholeTableVectors(RowVectors):
     def _texts(self, dataset: RetrievalSet) -> tuple[list[int], list[str]]:
         owner = {table_id: at for at, table_id in enumerate(self._ids)}
         documents = [
-            Document(table.table_id, DocumentKind.ROWS, "\n".join(_markdown(dataset, table, rows)))
+            Document(table.table_id, DocumentKind.ROWS, "\n".join(markdown(dataset, table, rows)))
             for table, rows in dataset.tables
         ]
         blocks = pack_blocks(documents, self._encoder)
@@ -236,14 +251,14 @@ class WholeTableVectors(RowVectors):
         return those, means / np.linalg.norm(means, axis=1, keepdims=True)
 
 
-def _whole_text(dataset: RetrievalSet, table: Table, rows: Sequence[Row]) -> str:
+def whole_text(dataset: RetrievalSet, table: Table, rows: Sequence[Row]) -> str:
     """Return all that a table says: its names, what people wrote, its columns, every cell."""
     said = (*dataset.names.get(table.table_id, ()), *dataset.contexts.get(table.table_id, ()))
     cells = (" ".join(cell for cell in row if cell) for row in rows)
     return "\n".join((*said, " ".join(column.name for column in table.columns), *cells))
 
 
-def _markdown(dataset: RetrievalSet, table: Table, rows: Sequence[Row]) -> Iterator[str]:
+def markdown(dataset: RetrievalSet, table: Table, rows: Sequence[Row]) -> Iterator[str]:
     """Yield the lines of a table: its name, its columns, up to 100 rows."""
     if name := dataset.names.get(table.table_id, ()):
         yield " ".join(name)

@@ -84,6 +84,7 @@ def _question_record(record: Record) -> Record:
     return {
         "question": record["query"],
         "tables": [_id(database, one) for one in several if one is not None],
+        "answer": record.get("answer"),
     }
 
 

@@ -1,5 +1,6 @@
 """Contestants: each indexes a set, answers its questions, and is counted the same way."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +16,12 @@ from pneuma_bench.contestants import (
     WholeTableWords,
     measured,
 )
+from pneuma_bench.contestants_by_model import Mentions, ParsedMentions, SummaryVectors
+from pneuma_bench.files import KeptFile
 from pneuma_bench.lab import Lab
 from pneuma_bench.measure import measure
 from pneuma_bench.settings import setting_of
+from tests.support.fake_model import FakeLanguageModel
 from tests.support.word_encoder import WordEncoder
 
 
@@ -57,7 +61,7 @@ def test_places_are_of_the_first_right_table_and_questions_without_one_do_not_co
     assert [*found.places] == [2, 1, 0, 0, 0, 0, 1]
     assert found.kinds == ["odd", "even"] * 3 + ["odd"]
     assert found.facts.pop("questions_a_second") > 0
-    assert found.facts == {"seconds": 1.5, "size_bytes": 10, "vectors": 6}
+    assert found.facts == {"seconds": 1.5, "size_bytes": 10, "vectors": 6, "unanswered": 0}
     assert len(fixed.asked) == 1 + 1 + 2 * 100
     assert found.hit_rate(1)[0] == pytest.approx(2 / 7)
     assert found.hit_rate(5)[0] == pytest.approx(3 / 7)
@@ -114,3 +118,45 @@ def test_a_long_table_is_the_mean_of_its_windows():
     whole = WholeTableVectors(WordEncoder(window=20))
     assert whole.prepare(long).vectors == 6
     assert np.linalg.norm(whole._vectors, axis=1) == pytest.approx(1.0)
+
+
+def by_model(make, answers, tmp_path):
+    """Return what a retriever that asks a model does on the set, itself, and the model."""
+    model = FakeLanguageModel(answers=answers)
+    with KeptFile(tmp_path / "replies.db") as kept:
+        contestant = make(WordEncoder(), model, kept)
+        return measured(contestant, small_set(), 1), contestant, model
+
+
+def test_a_table_is_found_by_its_summary_and_not_without_one(tmp_path):
+    def answers(prompt):
+        if "Danube" in prompt:
+            return json.dumps({"name": "rivers", "summary": "length of the river Danube"})
+        return "There is nothing to say."
+
+    found, _, model = by_model(SummaryVectors, answers, tmp_path)
+    assert (found.places[0], found.places[1]) == (1, 0)
+    assert (found.facts["vectors"], found.facts["unanswered"]) == (1, 5)
+    assert len(model.prompts) == 6
+    none, _, again = by_model(SummaryVectors, lambda _: "{}", tmp_path)
+    assert none.facts["unanswered"] == len(again.prompts) == 5  # one was kept
+
+
+def test_mentions_of_columns_and_values_find_tables_and_rare_ones_more(tmp_path):
+    def answers(prompt):
+        if "Danube" in prompt:
+            return json.dumps({"columns": ["length"], "sql": "SELECT x WHERE r = 'danube'"})
+        if "Baikal" in prompt:
+            return json.dumps({"columns": ["LAKE"], "sql": ""})
+        return "What?"
+
+    found, contestant, model = by_model(ParsedMentions, answers, tmp_path)
+    assert [*found.places[:2]] == [1, 1]
+    assert found.facts["unanswered"] == 6
+    assert len(model.prompts) == 8  # the timed rounds ask nothing
+    assert contestant.answer(["depth of lake Baikal"], 6) == [["small/lakes"]]
+
+
+def test_values_are_the_literals_of_the_sketch():
+    sql = "SELECT a1 FROM t WHERE n LIKE '%O''Hara%' AND y > 2024 AND s = 'Shoes' LIMIT 5"
+    assert Mentions(columns=[], sql=sql).values == ["o'hara", "2024", "shoes"]

@@ -210,27 +210,44 @@ def paper(
         int, typer.Option(min=0, max=1_000, help="Rows of a table embedded one by one; 0: none.")
     ] = 100,
     hide_names: HideNamesOption = False,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Also retrievers that ask a model: its name at $PNEUMA_BENCH_ENDPOINT, or a .gguf."
+        ),
+    ] = None,
 ) -> None:
     """Compare this project's search with plain retrievers, as section 7 of Pneuma's paper does.
 
     Hit rates at 1 and 5, at 1 by sort of question, questions a second, and what indexing takes.
-    What was measured is kept and not measured again: killed, the same command goes on.
+    What was measured is kept and not measured again: killed, the same command goes on. With a
+    model also TARGET's table summaries and Octopus' parse of a question, which is not timed; how
+    many prompts had no reply that can be read stands beside.
     """
     from pneuma_bench.contestants import beside
+    from pneuma_bench.contestants_by_model import asking
+    from pneuma_bench.files import KeptFile
     from pneuma_bench.lab import Lab
+    from pneuma_bench.models import open_model
     from pneuma_bench.reading import read_files
 
     dataset = read_files(tables, queries, hide_names=hide_names)
     deployment = narrating(workspace, enabled=False)
     kinds = sorted({*dataset.kinds} - {""})
     shown = []
-    with showing_progress(), Lab(dataset, keep) as lab:
-        for name, found in beside(dataset, deployment, lab, rounds, rows):
+    with ExitStack() as stack:
+        stack.enter_context(showing_progress())
+        lab, others = stack.enter_context(Lab(dataset, keep)), {}
+        if model:
+            opened = stack.enter_context(closing(open_model(model)))
+            others = asking(opened, stack.enter_context(KeptFile(keep / "replies.db")))
+        for name, found in beside(dataset, deployment, lab, rounds, rows, others):
             rates = [found.hit_rate(1), found.hit_rate(5), *(found.hit_rate(1, k) for k in kinds)]
-            facts = [f"{one:,.3g}" if one < 100 else f"{one:,.0f}" for one in found.facts.values()]
+            values = [*found.facts.values()][: None if model else -1]
+            facts = [f"{one:,.3g}" if one < 100 else f"{one:,.0f}" for one in values]
             cells = [f"{short(v)} ({short(low)} to {short(high)})" for v, (low, high) in rates]
             shown.append([name, *cells, *facts])
-    facts = ["seconds", "bytes", "vectors", "questions/s"]
+    facts = ["seconds", "bytes", "vectors", "questions/s", *(["no reply"] if model else [])]
     headings = ["", "hit@1", "hit@5", *(f"{one}, hit@1" for one in kinds), *facts]
     print_table(headings, shown, numbers=facts)
     if not dataset.names:

@@ -1,15 +1,15 @@
 """How many questions of a warehouse get the right rows, and what each part of answering is worth.
 
     python -m pneuma_bench.experiments.answers --config FILE --home HOME \
-        --questions FILE --database postgresql://... [--every 3] [--ways "all,no repair,..."] \
-        [--out FILE]
+        --questions FILE --database postgresql://... [--model NAME] [--every 3] \
+        [--ways "all,no repair,..."] [--out FILE]
 
-The deployment is of PostgreSQL with the seven schemas of the warehouse, and its section `answers`
-names the model. A question counts as answered rightly if its first answer has the rows of one of
-the question's right statements: as many rows, and for each column of that statement a column of
-the same values in the same rows, numbers to two places; other columns beside them do not matter.
-Questions that nothing answers should be refused. `--every 3` takes each third question. With
-`--out`, what an earlier call found stays.
+The deployment is of PostgreSQL with the seven schemas of the warehouse; the model is behind the
+endpoint in PNEUMA_BENCH_ENDPOINT. A question counts as answered rightly if its first answer has the
+rows of one of the question's right statements: as many rows, and for each column of that statement
+a column of the same values in the same rows, numbers to two places; other columns beside them do
+not matter. Questions that nothing answers should be refused. `--every 3` takes each third question.
+With `--out`, what an earlier call found stays.
 """
 
 import argparse
@@ -29,7 +29,9 @@ from pneuma_assets import open_workspace
 from pneuma_assets.core.answers.answer import Ways
 from pneuma_assets.core.answers.results import CellAnswer, Outcome
 from pneuma_assets.core.index.base import NO_FILTER
+from pneuma_bench.experiments.support.models import add_models
 from pneuma_bench.files import write_lines
+from pneuma_bench.models import model_keys, with_sections
 
 WAYS: Mapping[str, Ways] = {
     "all": Ways(),
@@ -61,7 +63,9 @@ def main() -> None:
     parser.add_argument("--ways", default="all")
     parser.add_argument("--k", type=int)
     parser.add_argument("--out", type=Path, help="what became of each question, a line each")
+    add_models(parser)
     options = parser.parse_args()
+    config = with_sections(options.config, {"answers": {"model": model_keys(options.model)}})
     every = questions(options.questions)
     asked = list(islice(every, 0, None, options.every))
     known: dict[tuple[str, str], dict[str, Any]] = {}
@@ -69,7 +73,7 @@ def main() -> None:
         lines = map(json.loads, options.out.read_text().splitlines())
         known = {(line["way"], line["question"]): line for line in lines}
     with (
-        open_workspace(options.config, options.home) as workspace,
+        open_workspace(config, options.home) as workspace,
         psycopg.connect(options.database, autocommit=True) as connection,
     ):
         answering = workspace._session.answering

@@ -3,20 +3,22 @@
     python -m pneuma_bench.experiments.seek --keep FOLDER [--warehouse FOLDER] [--levels 0,2,3]
     python -m pneuma_bench.experiments.seek --keep FOLDER --levels 5 --model FILE.gguf --small \
         --minutes 40
+    python -m pneuma_bench.experiments.seek --keep FOLDER --levels 6 --model NAME --person NAME
 
 The lake is made (of the extra `demo`) and indexed in FOLDER where it is not there; without
 --warehouse the needs about it are left out. L0 replays right states, and wrong ones of which a rule
 has to tell; L2 lets a person made of rules speak with the pipeline without a model, which is the
 floor; L3 counts needed tables that are found. None of these says how well a model converges. L5 is
 L2 with a model as the system: a file, which gets the short form of prompts, or one behind the
-endpoint.
+endpoint in PNEUMA_BENCH_ENDPOINT. L6 is the paper's own experiment (section 4.1): a person played
+by a model, behind the endpoint in PNEUMA_BENCH_PERSON, asks such a system.
 """
 
 import argparse
-import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,13 +29,15 @@ from pneuma_assets import Workspace, open_workspace
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.seek.conversation import Kind, Spent
 from pneuma_assets.core.store.conversations import SavedEvent
+from pneuma_bench.experiments.support.models import add_models, open_person
+from pneuma_bench.models import model_keys, with_sections
 from pneuma_bench.seek.lake import build
-from pneuma_bench.seek.levels import ASKER, found_tables, replayed, talked
+from pneuma_bench.seek.levels import ASKER, MOST_TURNS, found_tables, has_answer, replayed, talked
 from pneuma_bench.seek.needs import Need, read_needs
+from pneuma_bench.seek.person import PASTED, Played, played
 from tests.support.reading import reading_here
 from tests.support.stages import run_stages
 
-VARIABLE = "PNEUMA_SEEK_ENDPOINT"
 SHORT = {"prompt_tokens": 1_500, "reply_tokens": 400}
 """What is asked of a model on this machine at once."""
 
@@ -43,21 +47,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--keep", type=Path, required=True)
     parser.add_argument("--warehouse", type=Path)
     parser.add_argument("--levels", default="0,2,3")
-    parser.add_argument("--model", default="default", help="the endpoint's name, or a .gguf file")
+    add_models(parser, person=True)
     parser.add_argument("--needs", help="names, with commas; all, if not given")
     parser.add_argument("--small", action="store_true", help="needs of one table and one step")
     parser.add_argument("--minutes", type=float, default=1e9, help="then no need is begun")
     options = parser.parse_args(arguments)
-    levels, endpoint = options.levels.split(","), os.environ.get(VARIABLE, "")
-    asks_model = "5" in levels
-    if asks_model and not endpoint and not options.model.endswith(".gguf"):
-        parser.error(f"this level needs a .gguf file, or an endpoint: set {VARIABLE}")
+    levels = options.levels.split(",")
+    system = model_keys(options.model) if {"5", "6"} & {*levels} else None
     file = deploy(options.keep.resolve(), options.warehouse)
     needs = read_needs(options.keep.resolve(), options.warehouse)
     chosen = options.needs.split(",") if options.needs else [one.name for one in needs]
     needs = [one for one in needs if one.name in chosen and (one.is_small or not options.small)]
-    if asks_model:
-        file = with_model(file, model_of(options.model, endpoint))
+    if system:
+        file = with_sections(file, {"seek": conducting(system)})
     with reading_here(), open_workspace(file) as workspace:
         print(f"{'':50}{'demo':>10}{'warehouse':>11}{'all':>10}")
         for level in levels:
@@ -66,10 +68,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def deploy(folder: Path, warehouse: Path | None) -> Path:
     """Make the lake and its index where they are not there; returns the deployment's file."""
+    return indexed(folder, lambda: build(folder, warehouse))
+
+
+def indexed(folder: Path, lake: Callable[[], Path]) -> Path:
+    """Index a folder where no index is kept; returns the deployment's file.
+
+    Args:
+        folder: Keeps the deployment and its index.
+        lake: Returns what is indexed; called where it has to be.
+    """
     file, unfinished = folder / "deployment.yaml", folder / "unfinished.yaml"
     if not file.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        source = {"type": "folder", "name": "lake", "path": str(build(folder, warehouse))}
+        source = {"type": "folder", "name": "lake", "path": str(lake())}
         described = {"home": str(folder / "home"), "sources": [source], "seek": {"rows": 200}}
         unfinished.write_text(yaml.safe_dump(described))
         run_stages(load_deployment(unfinished, environ={}), {}, "suite")
@@ -77,19 +89,9 @@ def deploy(folder: Path, warehouse: Path | None) -> Path:
     return file
 
 
-def model_of(model: str, endpoint: str) -> dict[str, Any]:
-    """Return the keys of a model: a file on this machine, or one behind the endpoint."""
-    if model.endswith(".gguf"):
-        return {"model": str(Path(model).resolve()), "device": "cpu"}
-    return {"model": model, "endpoint_url": endpoint, "send_values": True}
-
-
-def with_model(file: Path, model: dict[str, Any]) -> Path:
-    """Write the deployment with a model as the system beside the one without; returns where."""
-    seek = {"rows": 200, "model": model, **({} if "endpoint_url" in model else SHORT)}
-    here = file.with_name("with_model.yaml")
-    here.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | {"seek": seek}))
-    return here
+def conducting(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of the section `seek` with a model as the system."""
+    return {"model": model, **({} if "endpoint_url" in model else SHORT)}
 
 
 def line(what: str, needs: Sequence[Need], values: Sequence[float], form: str = "") -> None:
@@ -122,6 +124,11 @@ def by_model(workspace: Workspace, needs: Sequence[Need], options: argparse.Name
 
     said: list[SavedEvent] = []
     converse(workspace, needs, options, "L5 model", say)
+    print_spent(said)
+
+
+def print_spent(said: Sequence[SavedEvent]) -> None:
+    """Print what the system's model did in conversations, and what that took."""
     failed = Counter(one.data.get("failed") for one in said if one.kind == Kind.ACTION)
     unread, all_ = failed["shape"], failed.total()
     print(f"   {all_} actions, {unread} had another form, {all_ - unread - failed[None]} refused")
@@ -129,6 +136,33 @@ def by_model(workspace: Workspace, needs: Sequence[Need], options: argparse.Name
     prompts = sum(one.kind == Kind.ASSISTANT for one in said)
     print(f"   {prompts} prompts of {spent.seconds / max(1, prompts):.1f} s;", end="")
     print(f" {spent.read:,} tokens read, {spent.written:,} written")
+
+
+def by_person(workspace: Workspace, needs: Sequence[Need], options: argparse.Namespace) -> None:
+    person, found = open_person(options), list[Played]()
+    for one in tried(needs, options):
+        question = f"{one.told['say']}; {one.question}"
+        is_right = partial(has_answer, need=one)
+        t = played(workspace.seek, person, question, is_right, opening=one.told["say"])
+        found.append(t)
+        told = f"converged in {t.converged}, answer in {t.answered} of {t.turns} turns"
+        print(f"   {one.name}: {told}, {t.pasted:.2f} given away {t.problem[:200]}", flush=True)
+    print_played("L6 person played", found)
+    person.close()
+
+
+def print_played(what: str, found: Sequence[Played]) -> None:
+    """Print the paper's two figures of conversations with a played person, and what lacks."""
+    heard = [t for t in found if not t.problem]
+    turns = [t.converged for t in heard if t.converged]
+    pasted = sum(t.pasted >= PASTED for t in heard if t.converged)
+    print(f"{what}: {len(turns)} of {len(heard)} converged within {MOST_TURNS} turns", end="")
+    print(f" (median {median(turns or [0])}); {pasted} of them gave {PASTED:.0%} of the", end="")
+    print(f" question away at once; {sum(t.answered > 0 for t in heard)} got the right answer")
+    silent = [t.problem[:200] for t in found if t.problem]
+    print(f"   not counted: {len(silent)}, no reply of the person can be read", *silent[:1])
+    print(f"   {sum(t.unanswered for t in found)} turns had no reply of the system's model")
+    print_spent([one for t in found if t.now for one in t.now.events])
 
 
 def converse(
@@ -167,7 +201,7 @@ def retrieve(workspace: Workspace, needs: Sequence[Need], _: argparse.Namespace)
 
 
 LEVELS: dict[str, Callable[[Workspace, Sequence[Need], argparse.Namespace], None]] = {
-    "0": replay, "2": without_model, "3": retrieve, "5": by_model
+    "0": replay, "2": without_model, "3": retrieve, "5": by_model, "6": by_person
 }  # fmt: skip
 
 if __name__ == "__main__":
