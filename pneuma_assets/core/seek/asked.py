@@ -52,16 +52,18 @@ class Need:
 def read_need(text: str) -> Need:
     """Return what a need asks for."""
     words, groups, statistics = list[str](), list[str](), list[str]()
-    aggregates, part = list[tuple[str, list[str]]](), list[str]()
+    aggregates, part, before = list[tuple[str, list[str]]](), list[str](), ""
     text = text.casefold()[:_MOST_CHARACTERS]
     for said in _TOKEN.findall(text):
         known = said.replace("numbers", "number")
         if known in AGGREGATES:
             statistics.append(known)
             if part is not groups:  # `by number of cylinders` counts nothing
-                if aggregates and not aggregates[-1][1]:  # of the `highest mean` it is the mean
+                is_open = bool(aggregates) and not aggregates[-1][1]
+                part = aggregates[-1][1] if is_open and before == "and" else []
+                if is_open and before != "and":  # of the `highest mean` it is the mean
                     aggregates.pop()
-                aggregates.append((AGGREGATES[known], part := []))
+                aggregates.append((AGGREGATES[known], part))
         elif said in _GROUPED:
             part = groups
         elif said in _ASIDE or said in ";.:?!":
@@ -70,6 +72,7 @@ def read_need(text: str) -> Need:
             named = [singular(one) for one in name_parts(said) if one not in QUESTION_STOP_WORDS]
             words += ["year"] if _YEAR.fullmatch(said) else named
             part += named
+        before = said
     return Need(
         text, tuple(dict.fromkeys(words)), aggregates[:_MOST_AGGREGATES], groups, statistics
     )

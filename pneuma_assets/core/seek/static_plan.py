@@ -14,6 +14,7 @@ from rapidfuzz import fuzz
 
 from pneuma_assets.core.answers.prune import DAYS, KEYS
 from pneuma_assets.core.answers.results import AnswerColumn
+from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.relations.families import name_of_family
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.relations.rank_groups import GroupResult
@@ -39,7 +40,6 @@ _ALIKE = 80.0
 """Likeness of the names of a column that is wanted and one that is it, of 100."""
 _UNJOINED = 3
 """Tables that may be added to join one that nothing known joins."""
-_TABLES = frozenset({"file", "table"})
 _MOST_AGGREGATED = 10
 _UNITS = ("year", "quarter", "month", "week", "day")
 """Of a date; functions of SQL are called so, too."""
@@ -134,12 +134,15 @@ def _fewest(need: Need, groups: Sequence[GroupResult], relations: Relations) -> 
     names: dict[str, set[str]] = {}
     said: dict[str, set[str]] = {}
     for table_id in dict.fromkeys(one for group in groups for one in group.tables):
-        columns = relations.columns(Source(name="one", table_ids=(table_id,)))
+        try:
+            columns = relations.columns(Source(name="one", table_ids=(table_id,)))
+        except PneumaError:
+            if table_id in first.tables:
+                raise
+            continue
         cells = [Cell(table_id, one, need) for one in columns]
         own = words_of(_plain((table_id,)))
         names[table_id] = {*need.words} & own.union(*(one.named for one in cells))
-        if own <= {*need.words} and _TABLES & {*need.words}:  # `the tables are city and state`
-            names[table_id] |= {table_id}
         said[table_id] = names[table_id].union(*(one.said for one in cells))
     wanted = set[str]().union(*(names[one] for one in first.tables))
     parts = [some for size in range(len(first.tables), 0, -1)
@@ -401,7 +404,7 @@ def _summary(
 ) -> str:
     """Return a query of aggregates of T; without groups, that of the row with the most or least."""
     function, cell = aggregates[0]
-    if not groups and function in {"max", "min"} and cell:
+    if not groups and len(aggregates) == 1 and function in {"max", "min"} and cell:
         order = f"{quoted(names[cell])} {'DESC' if function == 'max' else 'ASC'} NULLS LAST"
         return f"{rows} ORDER BY {order} LIMIT 1"
     by = [f"{u}({quoted(names[c])}) AS {u}" if u else quoted(names[c]) for c, u in groups]

@@ -148,7 +148,8 @@ def test_one_table_that_has_all_is_taken_with_what_says_which_row_it_is_and_how_
     joins = [edge("people/crime", "state", "people/budget", "state")]
     several = replace(group("people/crime", "people/budget", "people/vote", joins=joins),
                       answerable=0.91)  # fmt: skip
-    state = propose("murder rate and high school", [several], CRIME)
+    found = [several, group("people/gone")]  # of another set, that cannot be read
+    state = propose("murder rate and high school", found, CRIME)
     assert [one.name for one in state.sources] == ["crime"]
     assert names(state) == ["state", "murder", "hs_grad"]
     assert [one.text for one in state.assumptions] == ["A table here has this: 91% sure."]
@@ -177,6 +178,8 @@ AGGREGATED = [
     ("median eggs, all together", ["eggs", "id"], [(1.5,)]),
     ("the highest mean body mass by species", ["species", "Body Mass (g)"],
      [("a", 10.0), ("b", 40.0)]),
+    ("lowest and highest wing by species", ["species", "wing_max"], [("a", 5, 6), ("b", 7, 8)]),
+    ("average eggs per month and week", ["day", "eggs"], [(1, 1.0), (5, 4.0)]),
     ("which bird has the maximum wing", ["wing_max", "id"], [(8, 9)]),
     ("mean eggs and wing by species", ["species", "eggs", "wing_max"],
      [("a", 1.5, 5.5), ("b", 2.0, 7.5)]),
