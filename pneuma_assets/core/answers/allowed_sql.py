@@ -118,7 +118,7 @@ ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.Except: frozenset({"this", "expression", "distinct", *_CLAUSES}),
     exp.Subquery: frozenset({"this", *_CLAUSES}),
     exp.Table: frozenset({"this", "db", "alias", "joins"}),
-    exp.Join: frozenset({"this", "on", "using", "side", "kind"}),
+    exp.Join: frozenset({"this", "on", "using", "side", "kind", "method"}),
     exp.CTE: frozenset({"this", "alias", "materialized"}),
     exp.With: frozenset({"expressions"}),
     exp.Star: frozenset(),
@@ -131,6 +131,8 @@ ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
 
 _JOIN_KINDS = frozenset({"", "INNER", "OUTER", "CROSS"})
 JOIN_KINDS = {"duckdb": _JOIN_KINDS | {"SEMI", "ANTI"}, "postgres": _JOIN_KINDS}
+JOIN_METHODS = {"duckdb": frozenset({"", "ASOF"}), "postgres": frozenset({""})}
+"""A row joined ASOF has at most one partner, so none is repeated."""
 
 
 MOST_CHARACTERS = 20_000
@@ -140,9 +142,9 @@ MOST_DEPTH = 200
 """Nodes of its tree above each other; what looks through it calls itself for each."""
 MOST_BRACKETS = 100
 """Over a column with thousands of them, sqlglot's parser takes half a minute."""
-MOST_TABLES = 20
-"""Tables that it names, each as often as it names it."""
-MOST_QUERIES = 30
+MOST_TABLES = 50
+"""Tables that it names, each as often as it names it: yearly tables of half a century."""
+MOST_QUERIES = 60
 """SELECTs in it."""
 MOST_RESULTS = 10_000
 """Columns that its SELECTs give together, each `*` written out."""

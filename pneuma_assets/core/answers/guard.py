@@ -21,6 +21,7 @@ from pneuma_assets.core.answers.allowed_sql import (
     DIALECTS,
     FUNCTIONS,
     JOIN_KINDS,
+    JOIN_METHODS,
     NAMED_FUNCTIONS,
     QUERIES,
     SYNTAX,
@@ -113,6 +114,9 @@ def _check_parts(tree: exp.Expr, dialect: str) -> None:
         if isinstance(node, exp.Join) and node.kind not in JOIN_KINDS[dialect]:
             kinds = sorted(filter(None, JOIN_KINDS[dialect]))
             refuse(Guard.SYNTAX, f"a join is none of {kinds}")
+        if isinstance(node, exp.Join) and node.method not in JOIN_METHODS[dialect]:
+            told = f"{node.method} joins are not run; say by ON which columns are equal"
+            refuse(Guard.SYNTAX, told)
         if isinstance(node, exp.Limit | exp.Fetch):
             _check_limit(node)
     check_sizes(nodes)
@@ -151,8 +155,6 @@ def _refuse_clause(node: exp.Expr, key: str) -> None:
     name = key.rstrip("_").upper()
     if isinstance(node, exp.With) and key == "recursive":
         refuse(Guard.RECURSION, "WITH RECURSIVE is not allowed; write a query without it")
-    if isinstance(node, exp.Join) and key == "method":
-        refuse(Guard.SYNTAX, f"{node.method} joins are not run; say by ON which columns are equal")
     if isinstance(node, exp.Table) and key == "catalog":
         refuse(Guard.TABLE, "a table's name has too many parts; name it without its database")
     refuse(Guard.SYNTAX, f"{name} may not stand in a {type(node).__name__.upper()}")

@@ -17,8 +17,8 @@ from pneuma_assets.core.terms.fields import cell_term, name_parts, plain_words
 
 _MOST_WORDS = 60
 _LONGEST = 5
-_KEYS = frozenset({"id", "key", "code", "no", "number", "uuid"})
-_DAYS = frozenset({"date", "datetime", "timestamp", "time", "day", "week", "month", "year"})
+KEYS = frozenset({"id", "key", "code", "no", "number", "uuid"})
+DAYS = frozenset({"date", "datetime", "timestamp", "time", "day", "week", "month", "year"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def ranked_columns(
         words = {*map(str.lower, (*name_parts(column.name), *name_parts(column.type)))}
         if (table.table_id, column.name) in joined:
             return 0
-        return 1 if column.name in named else 3 - (not words.isdisjoint(_KEYS | _DAYS))
+        return 1 if column.name in named else 3 - (not words.isdisjoint(KEYS | DAYS))
 
     return sorted(table.columns, key=place)
 

@@ -65,8 +65,12 @@ def _run(code: str, tables: Mapping[str, pa.Table]) -> tuple[dict[str, Any], dic
     """Run code with its tables as data frames; returns what to say, and its `result`."""
     printed = _Printed()
     try:
+        import numpy as np
+        import pandas as pd
+
         frames = {name: table.to_pandas(use_threads=False) for name, table in tables.items()}
-        names: dict[str, Any] = {"__name__": "__main__", "tables": frames, **frames}
+        names: dict[str, Any] = {"__name__": "__main__", "pd": pd, "np": np}
+        names |= {"tables": frames, **frames}
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             exec(compile(code, _FILE, "exec"), names)  # noqa: S102 (what this process is for)
             results = _results(names.get("result"))

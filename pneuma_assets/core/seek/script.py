@@ -68,7 +68,10 @@ def step(operator, reads, makes, options):
 def python_step(code, reads, makes):
     """Make a table by code that assigns a data frame to `result`."""
     frames = {name: DATABASE.sql(f"SELECT * FROM {quoted(name)}").df() for name in reads}
-    names = {"__name__": "__main__", "tables": frames, **frames}
+    import numpy as np
+    import pandas as pd
+
+    names = {"__name__": "__main__", "pd": pd, "np": np, "tables": frames, **frames}
     exec(compile(code, makes, "exec"), names)
     DATABASE.register("result_view", names["result"])
     make(makes, "SELECT * FROM result_view")

@@ -1,4 +1,4 @@
-"""A first state without a model: the tables that were found, joined as is known, pruned to T.
+"""A first state without a model: the fewest tables that have what was asked for, joined and pruned.
 
 The static pipeline of Pneuma-Seeker (section 3.5). A person edits what it proposes; what it takes
 for granted stands in the assumptions, and what it does not know in the questions.
@@ -6,15 +6,19 @@ for granted stands in the assumptions, and what it does not know in the question
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import combinations, product
 from typing import Any
 
 from rapidfuzz import fuzz
 
+from pneuma_assets.core.answers.prune import DAYS, KEYS
 from pneuma_assets.core.answers.results import AnswerColumn
+from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.relations.families import name_of_family
-from pneuma_assets.core.relations.join_graph import JoinEdge
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.relations.rank_groups import GroupResult
+from pneuma_assets.core.seek.asked import Cell, Need, named_best, read_need, words_of
 from pneuma_assets.core.seek.operators.sql_text import kind_of, quoted
 from pneuma_assets.core.seek.results import BOUNDS, Relations
 from pneuma_assets.core.seek.sources import Family, Room, members_of, readable
@@ -30,17 +34,23 @@ from pneuma_assets.core.seek.state import (
 )
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import singular
-from pneuma_assets.core.text.analysis import ENGLISH_STOP_WORDS
 
 _MOST_COLUMNS, _MOST_MEMBERS, _MOST_JOINS = 40, 1_000, 10
 _ALIKE = 80.0
 """Likeness of the names of a column that is wanted and one that is it, of 100."""
+_UNJOINED = 3
+"""Tables that may be added to join one that nothing known joins."""
+_MOST_AGGREGATED = 10
+_UNITS = ("year", "quarter", "month", "week", "day")
+"""Of a date; functions of SQL are called so, too."""
 
 
 @dataclass(slots=True)
 class _Plan:
     """Of each source the table, its columns, and of a family its members; and what is said."""
 
+    need: Need
+    joins: Sequence[JoinEdge] = ()
     sources: dict[str, Source] = field(default_factory=dict)
     columns: dict[str, Sequence[AnswerColumn]] = field(default_factory=dict)
     members: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -77,12 +87,18 @@ def propose(
     if not groups:
         text = "No table was found; say it in other words, or give a file."
         return state.model_copy(update={"questions": (*state.questions, text)})
-    plan = _planned(groups[0], relations, state, families or {})
+    given = next((one for one in state.tables if not one.steps), None)
+    named = [one.name for one in given.columns] if given else []
+    read = read_need("; ".join([need, *named]))
+    plan = _planned(_fewest(read, groups, relations), relations, state, families or {}, read)
     own = TargetTable(name=_free("result", [*_names(state), *plan.sources]), description=need[:999])
-    target = next((one for one in state.tables if not one.steps), own)
-    base, joins = _path(groups[0], plan)
+    target = given or own
+    base, joins = _path(plan)
     joined = [base, *(one["other"] for one in joins)]
-    wanted = target.columns or tuple(_meant(need, plan, joined))
+    query = Query(name="rows", sql=f"SELECT * FROM {target.name}", description="what was found")
+    wanted = target.columns
+    if not wanted:
+        wanted, query = _asked(plan, joined, joins, query)
     chosen: dict[str, Origin] = {}
     for one in wanted:
         if origin := _origin(one, plan, joined):
@@ -98,7 +114,6 @@ def propose(
     known = _names(state)
     said = {one.text for one in state.assumptions}
     assumed = [Assumption(text=text[:999]) for text in plan.assumptions if text[:999] not in said]
-    query = Query(name="rows", sql=f"SELECT * FROM {made.name}", description="what was found")
     update = {
         "sources": (*state.sources, *(s for n, s in plan.sources.items() if n not in known)),
         "tables": (*(one for one in state.tables if one is not target), made),
@@ -109,10 +124,58 @@ def propose(
     return state.model_copy(update=update)
 
 
+def _fewest(need: Need, groups: Sequence[GroupResult], relations: Relations) -> GroupResult:
+    """Return the fewest tables that have what the best set of tables has, of it or one of another.
+
+    What they have is told by names, or by descriptions where another table of the set has the name.
+    """
+    first = groups[0]
+    joins = tuple(dict.fromkeys(one for group in groups for one in group.joins))
+    names: dict[str, set[str]] = {}
+    said: dict[str, set[str]] = {}
+    for table_id in dict.fromkeys(one for group in groups for one in group.tables):
+        try:
+            columns = relations.columns(Source(name="one", table_ids=(table_id,)))
+        except PneumaError:
+            if table_id in first.tables:
+                raise
+            continue
+        cells = [Cell(table_id, one, need) for one in columns]
+        own = words_of(_plain((table_id,)))
+        names[table_id] = {*need.words} & own.union(*(one.named for one in cells))
+        said[table_id] = names[table_id].union(*(one.said for one in cells))
+    wanted = set[str]().union(*(names[one] for one in first.tables))
+    parts = [some for size in range(len(first.tables), 0, -1)
+             for some in combinations(first.tables, size)]  # fmt: skip
+    parts += [(one,) for one in names]
+    told = {some: set[str]().union(*(said[one] for one in some)) for some in parts}
+    best = min(
+        (some for some in told if wanted <= told[some]),
+        key=lambda some: (len(some) + _UNJOINED * _apart(some, joins), -len(told[some])),
+    )
+    return replace(first, tables=best, joins=joins)
+
+
+def _apart(tables: Sequence[str], joins: Sequence[JoinEdge]) -> int:
+    """Return how many tables cannot be reached from the first by known joins between them."""
+    reached = {*tables[:1]}
+    for one in len(tables) * [
+        edge for edge in joins if edge.is_key and {*edge.tables} <= {*tables}
+    ]:
+        reached |= {*one.tables} if reached & {*one.tables} else set()
+    return len(tables) - len(reached)
+
+
 def _planned(
-    group: GroupResult, relations: Relations, state: State, families: Mapping[str, Sequence[str]]
+    group: GroupResult,
+    relations: Relations,
+    state: State,
+    families: Mapping[str, Sequence[str]],
+    need: Need,
 ) -> _Plan:
-    plan = _Plan()
+    plan = _Plan(need, group.joins)
+    if group.answerable is not None:
+        plan.assumptions.append(f"A table here has this: {group.answerable:.0%} sure.")
     for table_id in group.tables:
         ids = tuple(dict.fromkeys(families.get(table_id) or (table_id,)))
         if any(table_id in one.table_ids for one in plan.sources.values()):
@@ -153,15 +216,16 @@ def _free(name: str, taken: Iterable[str]) -> str:
     return next(one for one in names if one.casefold() not in folded)
 
 
-def _path(group: GroupResult, plan: _Plan) -> tuple[str, list[dict[str, Any]]]:
+def _path(plan: _Plan) -> tuple[str, list[dict[str, Any]]]:
     """Return the table that others are joined to, and how; one that refers stands before others.
 
-    So rows of the table with the most detail are kept as they are, and none is repeated.
+    So rows of the table with the most detail are kept as they are, and none is repeated. Where no
+    join is known, columns of the same name that may be a key are proposed, and asked about.
     """
     by_id = {one: name for name, source in plan.sources.items() for one in source.table_ids}
     edges = [
         (by_id[one.table], by_id[one.other], one)
-        for one in group.joins
+        for one in plan.joins
         if one.table in by_id and one.other in by_id and by_id[one.table] != by_id[one.other]
         if one.is_key  # a shared domain pairs each row of one table with many of the other
     ]
@@ -170,11 +234,13 @@ def _path(group: GroupResult, plan: _Plan) -> tuple[str, list[dict[str, Any]]]:
     placed, joins = [base], list[dict[str, Any]]()
     while len(joins) < _MOST_JOINS:
         edge = next((one for one in edges if (one[0] in placed) != (one[1] in placed)), None)
+        edge = edge or next(_shared(placed, plan), None)
         if edge is None:
             break
         refers = edge[0] in placed
         table, other, join = edge if refers else (edge[1], edge[0], edge[2].turned())
-        joins.append({**_on(table, other, join, plan), "expect": "one" if refers else "any"})
+        is_one = refers and join.is_key
+        joins.append({**_on(table, other, join, plan), "expect": "one" if is_one else "any"})
         placed.append(other)
     plan.questions += [
         f"How does {name} go together with {base}? No join is known; it is left out."
@@ -184,12 +250,38 @@ def _path(group: GroupResult, plan: _Plan) -> tuple[str, list[dict[str, Any]]]:
     return base, joins
 
 
+def _shared(placed: Sequence[str], plan: _Plan) -> Iterator[tuple[str, str, JoinEdge]]:
+    """Yield keys and dates of one name by which other tables may go with those placed.
+
+    Those first that the need names. What is called `id` in both numbers the rows of each.
+    """
+    by_name = {
+        source: {_spelled(one.name): one for one in some if not plan.tells_members(source, one)}
+        for source, some in plan.columns.items()
+    }
+    found = [
+        (not words_of(name).issubset(plan.need.words), table, other, mine, by_name[other][name])
+        for table, other in product(placed, plan.sources)
+        if other not in placed
+        for name, mine in by_name[table].items()
+        if name in by_name[other] and name != "id"
+    ]
+    for is_silent, table, other, mine, theirs in sorted(found, key=lambda one: one[0]):
+        is_text = {kind_of(mine.type), kind_of(theirs.type)} == {"text"}
+        if _is_key(mine) or (is_text and not is_silent):
+            on = (table, (mine.name,), other, (theirs.name,))
+            yield table, other, JoinEdge(*on, JoinKind.DOMAIN, 0.0)
+
+
 def _on(table: str, other: str, join: JoinEdge, plan: _Plan) -> dict[str, Any]:
     """Return how two tables are joined; of two families the like members."""
     mine, theirs = list(join.columns), list(join.other_columns)
-    if join.is_guess:
-        pairs = zip(mine, theirs, strict=True)
-        said = " and ".join(f"{table}.{one} is {other}.{same}" for one, same in pairs)
+    pairs = zip(mine, theirs, strict=True)
+    said = " and ".join(f"{table}.{one} is {other}.{same}" for one, same in pairs)
+    if not join.is_key:
+        plan.assumptions.append(f"{said}: they are called the same, nobody says so.")
+        plan.questions.append(f"Do rows of {table} and {other} go together by {mine[0]}?")
+    elif join.is_guess:
         plan.assumptions.append(f"{said}: their names and cells say so, nobody else does.")
     if plan.members.get(table, frozenset()) & plan.members.get(other, frozenset()):
         mine.append(plan.columns[table][-1].name)
@@ -209,27 +301,119 @@ def _step(
     return Step(operator="sql", reads=(base,), makes=name, code=f"SELECT {cells} FROM {base}")
 
 
-def _meant(need: str, plan: _Plan, joined: Sequence[str]) -> Iterator[TargetColumn]:
-    """Yield the columns that the words of a need name; all of them where it names fewer than two.
+def _asked(
+    plan: _Plan, joined: Sequence[str], joins: Sequence[Mapping[str, Any]], rows: Query
+) -> tuple[tuple[TargetColumn, ...], Query]:
+    """Return the columns that a need asks for, and what is aggregated of them, or else `rows`."""
+    need, same = plan.need, {(on["other"], one) for on in joins for one in on["other_columns"]}
+    cells = [
+        Cell(source, one, need)
+        for source in joined
+        for one in plan.columns[source]
+        if (source, one.name) not in same  # it is in the table that is joined to, too
+    ]
+    chosen = named_best(need.words, cells)
+    tables = frozenset[str]().union(*map(words_of, joined))
+    for part in (*(words for _, words in need.aggregates), need.groups, need.words):
+        while missing := set(part) - tables.union(*(one.said for one in chosen)):
+            most = max((len(one.said & missing) for one in cells), default=0)
+            if not most or (most == 1 and any(one.named & {*part} for one in chosen)):
+                break  # one word of a description, beside columns called so, is the subject's
+            chosen += [one for one in cells if len(one.said & missing) == most][:1]
+    groups = [*_groups(need, cells)][:_MOST_AGGREGATED]
+    by = [one for one, _ in groups]
+    aggregates = [*dict.fromkeys(_aggregates(plan, cells, chosen, by))][:_MOST_AGGREGATED]
+    used = [*by, *(one for _, one in aggregates if one)]
+    if used and aggregates:
+        chosen = [one for one in chosen if one.share == 1]  # what rows are filtered by
+    if len(chosen) < 2 and not aggregates:
+        chosen = cells  # one word tells the subject, and not what is asked for of it
+    elif ("count", None) in aggregates or not any(_tells(one, plan) for one in (*used, *chosen)):
+        chosen += sorted(cells, key=lambda one: _tells(one, plan), reverse=True)[:1]
+    kept = [one for one in cells if one in chosen or plan.tells_members(one.source, one.column)]
+    summed = [one for function, one in aggregates if function in {"avg", "sum", "median"}]
+    names: dict[Cell, str] = {}
+    columns = []
+    for one in [*dict.fromkeys((*used, *kept))][:_MOST_COLUMNS]:
+        name, kind = one.column.name, _type(one.column.type)
+        is_taken = name.casefold() in map(str.casefold, names.values())
+        names[one] = _free(f"{one.source}_{name}", names.values()) if is_taken else name
+        kind = "number" if kind == "text" and one in summed else kind
+        origins = (Origin(source=one.source, columns=(name,)),)
+        said = one.column.said[:999]
+        columns.append(TargetColumn(name=names[one], type=kind, description=said, origins=origins))
+    if aggregates:
+        rows = rows.model_copy(update={"sql": _summary(rows.sql, groups, aggregates, names)})
+    return tuple(columns), rows
 
-    Of a family the column that tells its members apart is among them.
-    """
-    words = _words(need)
-    every = [(source, one) for source in joined for one in plan.columns[source]]
-    named = [pair for pair in every if words & _words(pair[1].name)]
-    kept = [pair for pair in every if pair in named or plan.tells_members(*pair)]
-    taken: list[str] = []
-    for source, one in (kept if len(named) > 1 else every)[:_MOST_COLUMNS]:
-        is_taken = one.name.casefold() in map(str.casefold, taken)
-        taken.append(_free(f"{source}_{one.name}", taken) if is_taken else one.name)
-        origin = Origin(source=source, columns=(one.name,))
-        yield TargetColumn(
-            name=taken[-1], type=_type(one.type), description=one.said[:999], origins=(origin,)
-        )
+
+def _is_key(column: AnswerColumn) -> bool:
+    """Tell whether a column numbers or dates rows, by its name or type."""
+    is_named = not (KEYS | DAYS).isdisjoint(words_of(column.name))
+    return is_named or kind_of(column.type) in {"DATE", "TIMESTAMP"}
 
 
-def _words(text: str) -> set[str]:
-    return {singular(part) for part in name_parts(text) if part not in ENGLISH_STOP_WORDS}
+def _tells(cell: Cell, plan: _Plan) -> int:
+    """Return how likely a column says what a row is: one that others refer to, a key, no number."""
+    ids = plan.sources[cell.source].table_ids
+    if any(one.other in ids and cell.column.name in one.other_columns for one in plan.joins):
+        return 3
+    return 2 if _is_key(cell.column) else int(kind_of(cell.column.type) != "number")
+
+
+def _groups(need: Need, cells: Sequence[Cell]) -> Iterator[tuple[Cell, str]]:
+    """Yield what rows are grouped by: a column, or a unit of a date that no column is called."""
+    named = named_best(need.groups, cells)
+    units = [] if any({*_UNITS} & one.named for one in named) else need.groups
+    unit = next((one for one in _UNITS if one in units), "")
+    dates = [one for one in cells if unit and kind_of(one.column.type) in {"DATE", "TIMESTAMP"}]
+    dates = [one for one in dates if one in named][:1] or dates[:1]
+    yield from ((one, unit) for one in dates)
+    yield from ((one, "") for one in named if one not in dates)
+
+
+def _aggregates(
+    plan: _Plan, cells: Sequence[Cell], chosen: Sequence[Cell], groups: Sequence[Cell]
+) -> Iterator[tuple[str, Cell | None]]:
+    """Yield functions of SQL, each with what it is of; None: of rows."""
+    for function, words in plan.need.aggregates:
+        near = named_best(words, cells) or [one for one in chosen if one.said.intersection(words)]
+        near = near or named_best(plan.need.statistics, cells)
+        near = [one for one in near if one not in groups]
+        near = [one for one in near if not _is_key(one.column)] or near
+        most = max((one.share for one in near), default=0.0)
+        numbers = [one for one in near if kind_of(one.column.type) == "number"]
+        texts = [one for one in near if kind_of(one.column.type) == "text"][:1]
+        if (
+            function == "count"
+        ):  # the number of migrants is a sum where a column has numbers of them
+            whole = [one for one in numbers if one.share == 1]
+            plan.assumptions += [f"{one.column.name} of all rows is added up." for one in whole]
+            yield from ((("sum", one) for one in whole) if whole else [("count", None)])
+        elif numbers or texts:
+            yield from ((function, one) for one in numbers or texts if 2 * one.share >= most)
+        else:
+            plan.questions.append(f"Which column is {function} of {' '.join(words)} about?")
+
+
+def _summary(
+    rows: str,
+    groups: Sequence[tuple[Cell, str]],
+    aggregates: Sequence[tuple[str, Cell | None]],
+    names: Mapping[Cell, str],
+) -> str:
+    """Return a query of aggregates of T; without groups, that of the row with the most or least."""
+    function, cell = aggregates[0]
+    if not groups and len(aggregates) == 1 and function in {"max", "min"} and cell:
+        order = f"{quoted(names[cell])} {'DESC' if function == 'max' else 'ASC'} NULLS LAST"
+        return f"{rows} ORDER BY {order} LIMIT 1"
+    by = [f"{u}({quoted(names[c])}) AS {u}" if u else quoted(names[c]) for c, u in groups]
+    numbers = ", ".join(str(at) for at, _ in enumerate(by, 1))
+    for function, cell in aggregates:
+        of, said = (quoted(names[cell]), names[cell]) if cell else ("*", "rows")
+        by.append(f"{function}({of}) AS {quoted(f'{function} of {said}')}")
+    grouped = f" GROUP BY {numbers} ORDER BY {numbers}" if numbers else ""
+    return rows.replace("*", ", ".join(by), 1) + grouped
 
 
 def _spelled(name: str) -> str:

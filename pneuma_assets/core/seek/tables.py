@@ -108,6 +108,16 @@ class Tables:
             raise SqlStoppedError("its rows are too large together; ask for less")
         return found
 
+    def derived(
+        self, statement: Checked, sql: str, columns: Iterable[tuple[str, str]] = ()
+    ) -> StatementRows:
+        """Return the one row of a statement made of parts of a checked one, and of more columns.
+
+        The guard, which allows few tables and queries in one, let these parts pass before.
+        """
+        read = tuple(dict.fromkeys((*statement.columns, *columns)))
+        return self.rows(replace(statement, sql=sql, most_rows=1, columns=read))
+
     def arrow(self, statement: Checked) -> pa.Table:
         """Return all rows of a checked statement.
 

@@ -204,6 +204,7 @@ class Seeker:
         names = ", ".join(i for one in state.sources for i in one.table_ids[:1])
         told = f"A first T is proposed from {names}. Edit it, and make it when it is what you need."
         sure = groups[0].answerable if groups else None
+        told += "" if sure is None else f" A table here has this: {sure:.0%} sure."
         if is_unlikely(sure, self._loaded.deployment.query.min_confidence):
             told = f"Probably no table has this. {told}"
         if not groups:

@@ -44,6 +44,18 @@ def test_22_yearly_files_are_one_table_and_only_what_is_read_is_asked_for():
 
 
 @pytest.mark.slow
+def test_a_statement_over_22_tables_is_checked_whole():
+    years = {f"y{at}": pa.table({"n": [at], "m": [0]}) for at in range(22)}
+    parts = [f"SELECT n / m AS r FROM {one} WHERE n <> 99" for one in years]
+    step = sql(" UNION ALL ".join(parts), *years)
+    state = state_of(step, **{one: [one] for one in years})
+    (made,) = materialize(state, ArrowRelations(years))
+    assert made.rows.num_rows == 22
+    assert [one.rule for one in made.findings].count("denominator") == 22
+    assert {one.rule for one in check(state, ArrowRelations(years))} == {"denominator"}
+
+
+@pytest.mark.slow
 def test_a_member_that_lacks_what_is_read_keeps_its_rows_and_its_other_columns():
     tables = {"s/1": pa.table({"a": [1, 2]}), "s/2": pa.table({"b": [3], "a": [4]})}
     code = "SELECT sum(b) AS b, count(*) AS n FROM s WHERE b IS NULL OR b > 0"
@@ -111,6 +123,7 @@ class TestPython:
         ("program", "said"),
         [
             ("result = a.nothing", "AttributeError (line 1)"),
+            ("result = pd.DataFrame({'n': [np.nothing]})", "has no attribute 'nothing'"),
             ("x = 1", "assign the table"),
             ("result = {'x': a, 'y': a}", "result is 2 tables"),
             ("open('/etc/passwd')", "PermissionError"),

@@ -51,6 +51,37 @@ def test_a_join_that_multiplies_rows_is_named(expect, severity):
     assert "3 rows before, 3 after: it multiplies rows, 2 rows go with 3 of shops" in text
 
 
+RAIN = pa.table(
+    {
+        "day": [datetime.date(2020, 1, 1), datetime.date(2020, 1, 3), datetime.date(2020, 1, 4)],
+        "mm": [1.0, None, 4.0],
+        "tags": [["a", "b"], ["c"], []],
+        "line": ["a;b", "c", "d"],
+    }
+)
+SQL = [
+    ("SELECT g.n, r.mm FROM generate_series(1, 3) AS g(n) LEFT JOIN rain r ON day(r.day) = g.n",
+     [(1, 1.0), (2, None), (3, None)]),
+    ("SELECT count(*) AS days, count(r.mm) AS wet FROM generate_series(DATE '2020-01-01', "
+     "DATE '2020-01-31', INTERVAL '1 day') AS g(d) LEFT JOIN rain r ON r.day = g.d", [(31, 2)]),
+    ("SELECT day(day) AS d, coalesce(mm, (lag(mm) OVER w + lead(mm) OVER w) / 2) AS mm FROM rain "
+     "WINDOW w AS (ORDER BY day)", [(1, 1.0), (3, 2.5), (4, 4.0)]),
+    ("SELECT day(day) AS d, last_value(mm IGNORE NULLS) OVER (ORDER BY day) AS mm FROM rain",
+     [(1, 1.0), (3, 1.0), (4, 4.0)]),
+    ("SELECT g.n, r.mm FROM generate_series(2, 5, 3) AS g(n) ASOF JOIN rain r ON g.n >= day(r.day)",
+     [(2, 1.0), (5, 4.0)]),
+    ("SELECT day(day) AS d, unnest(tags) AS tag FROM rain", [(1, "a"), (1, "b"), (3, "c")]),
+    ("SELECT part, count(*) AS n FROM (SELECT unnest(string_split(line, ';')) AS part FROM rain) q "
+     "GROUP BY 1", [("a", 1), ("b", 1), ("c", 1), ("d", 1)]),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("code", "wanted"), SQL)
+def test_sql_makes_calendars_fills_gaps_and_takes_lists_apart(code, wanted):
+    assert rows(made_by({"operator": "sql", "code": code}, rain=RAIN)) == sorted(wanted, key=str)
+
+
 @pytest.mark.slow
 def test_the_last_join_of_a_long_path_is_counted_like_the_first():
     near = {f"t{n}": texts(k0=["a", "b"], **{f"k{n + 1}": ["a", "b"]}) for n in range(10)}

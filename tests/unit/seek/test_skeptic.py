@@ -47,6 +47,7 @@ LITERALS = [
     ("SELECT code FROM customers WHERE city IN ('Oslo', 'Rome')", "'Rome'; city has 'ROME'"),
     ("SELECT code FROM customers WHERE city = 'zurich'", "'Zürich'"),
     ("SELECT code FROM customers WHERE city <> 'Bern'", "city = 'Bern'"),
+    ("SELECT code FROM customers WHERE city IS DISTINCT FROM 'Bern'", "city = 'Bern'"),
     ("SELECT code FROM customers WHERE city LIKE '%burg%'", "LIKE '%burg%'"),
     ("SELECT code FROM customers WHERE lower(city) = 'Oslo'", "LOWER(customers.city) = 'Oslo'"),
     ("SELECT sum(CASE WHEN city = 'x' THEN 1 END) AS n FROM customers", "city = 'x'"),
@@ -109,6 +110,32 @@ TOLD = [
         "join unmatched",
         "nothing goes together",
     ),
+    (
+        "WITH a AS (SELECT id, customer FROM orders), b AS (SELECT a.id FROM a JOIN customers c "
+        "ON a.customer = c.code) SELECT id FROM b",
+        "join unmatched",
+        "joining c (3 rows): 4 rows before, 3 after",
+    ),
+    (
+        "SELECT b.id FROM (WITH a AS (SELECT id FROM orders) SELECT a.id FROM a "
+        "JOIN payments p ON a.id = p.order_id) AS b",
+        "join",
+        "joining p (4 rows): 4 rows before, 4 after",
+    ),
+    (
+        "SELECT sum(o0.amount) AS s FROM orders o0"
+        + "".join(f" JOIN orders o{n} ON o{n}.id = o0.id" for n in range(1, 12)),
+        "join",
+        "joining o11 (4 rows): 4 rows before, 4 after",
+    ),
+    (
+        "SELECT sum(p.paid) AS s FROM orders o LEFT JOIN payments p ON p.paid > o.id",
+        "repeated in aggregate",
+        "SUM(p.paid) is over 11 rows, but 4 of p",
+    ),
+    ("SELECT 5.2 AS share", "constants", "reads no column"),
+    ("SELECT 5.2 AS share FROM orders", "constants", "reads no column"),
+    ("SELECT * FROM (VALUES ('DE', 1), ('FR', 2)) AS v(land, n)", "constants", "reads no column"),
     ("SELECT weight / parts AS r FROM orders", "denominator", "2 of 4 rows of orders"),
     ("SELECT sum(amount) / count(*) AS r FROM orders", "null in aggregate", "the count of the col"),
     ("SELECT avg(amount) AS r FROM orders", "null in aggregate", "leaves out 1 of 4 rows"),
@@ -132,6 +159,17 @@ QUIET = [
     "SELECT unit, sum(weight) AS w FROM orders GROUP BY unit",
     "SELECT sum(weight) AS w FROM orders WHERE unit = 'kg'",
     "SELECT weight / NULLIF(year, 0) AS r FROM orders",
+    "SELECT code FROM customers WHERE city <> '' AND city != 'N/A' AND trim(city) <> ''",
+    "SELECT code FROM customers WHERE city NOT LIKE '%burg%' AND NOT city ILIKE 'x%'",
+    "SELECT code FROM customers WHERE city NOT IN ('', '-') AND city IS DISTINCT FROM ''",
+    "SELECT id FROM orders WHERE year <> 0 AND year NOT BETWEEN 1 AND 2 AND NOT (id < 0)",
+    "WITH c AS (SELECT code FROM customers WHERE city <> '') SELECT count(*) AS n FROM c",
+    "SELECT count(*) AS n FROM orders",
+    "SELECT g.y FROM generate_series(2020, 2022) AS g(y)",
+    "WITH c AS (SELECT c.code, g.y FROM customers c CROSS JOIN generate_series(2020, 2023) AS g(y))"
+    " SELECT c.code, sum(o.weight) AS w, min(o.unit) AS u FROM c LEFT JOIN orders o "
+    "ON o.customer = c.code AND o.year = c.y GROUP BY 1",
+    "SELECT p.paid, o.weight FROM payments p ASOF JOIN orders o ON p.order_id >= o.id",
     "SELECT id FROM orders o WHERE EXISTS (SELECT 1 FROM payments p WHERE p.order_id = o.id)",
 ]
 

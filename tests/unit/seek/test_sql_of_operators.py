@@ -55,6 +55,7 @@ def number(text):
 @settings(max_examples=60, deadline=None)
 @given(st.lists(NUMBERS, min_size=1, max_size=30))
 @example(["681930611104000.938"])
+@example(["0\r"])
 def test_a_text_becomes_the_whole_number_that_it_is_or_none(cells):
     table = pa.table({"c": cells})
     sql = as_wanted([("c", "integer")], "t", columns(t=table))

@@ -1,10 +1,12 @@
-"""Without a model: tables that were found are joined as is known and pruned to what is needed."""
+"""Without a model: the fewest tables that have what is needed, joined, pruned, aggregated in Q."""
+
+from dataclasses import replace
 
 import pytest
 
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.relations.rank_groups import GroupResult
-from pneuma_assets.core.seek.materialize import materialize
+from pneuma_assets.core.seek.materialize import materialize, run_queries
 from pneuma_assets.core.seek.sources import members_of
 from pneuma_assets.core.seek.state import Source, check_state, read_state
 from pneuma_assets.core.seek.static_plan import propose
@@ -52,10 +54,11 @@ def made(state):
 def test_tables_are_joined_along_the_path_from_the_one_that_refers():
     tables = ("shop/cities", "shop/customers", "shop/orders", "shop/alone")
     joins = [*PATH, edge("shop/alone", "a", "shop/cities", "name", JoinKind.DOMAIN)]
-    state = propose("order totals by country", [group(*tables, joins=joins)], RELATIONS)
+    need = "order totals by country, and alone"
+    state = propose(need, [group(*tables, joins=joins)], RELATIONS)
     (target,) = state.tables
     assert [(one.name, one.type) for one in target.columns] == [
-        ("total", "integer"), ("country", "text")]  # fmt: skip
+        ("country", "text"), ("total", "integer")]  # fmt: skip
     (step,) = target.steps
     assert (step.operator, step.reads) == ("join", ("orders", "customers", "cities"))
     assert [one.text for one in state.assumptions] == [
@@ -66,7 +69,7 @@ def test_tables_are_joined_along_the_path_from_the_one_that_refers():
     )
     found = made(state)
     assert sorted(zip(*found.rows.to_pydict().values(), strict=True)) == [
-        (5, "Italy"), (6, "Italy"), (7, "Norway")]  # fmt: skip
+        ("Italy", 5), ("Italy", 6), ("Norway", 7)]  # fmt: skip
     assert not [one for one in found.findings if str(one.severity) != "note"]
 
 
@@ -104,6 +107,99 @@ def test_a_family_of_22_files_is_one_table_and_two_families_go_together_member_b
     assert rows.num_rows == 44
     assert rows.filter(rows["beach"].to_numpy() == "A").select(["member", "samples"]).slice(
         3, 1).to_pylist() == [{"member": "2005", "samples": 3}]  # fmt: skip
+
+
+class Described(ArrowRelations):
+    """Columns are described by their names in other words."""
+
+    def columns(self, source):
+        said = {"hs_grad": "Percent having graduated from high school", "violent": "Rate of crimes"}
+        return [replace(one, said=said.get(one.name, "")) for one in super().columns(source)]
+
+
+CRIME = Described(
+    {
+        "people/crime": texts(state=["Utah", "Iowa"], violent=[1, 2], murder=[3, 4],
+                              hs_grad=[5, 6]),
+        "people/budget": texts(state=["UTAH", "IOWA"], police=[1, 2]),
+        "people/vote": texts(age=[1, 2], educ=["high", "low"]),
+        "climate/nile": texts(year=[1871, 1872], volume=[1120, 1160]),
+        "climate/sunspots": texts(YEAR=[1871, 1873], activity=[111.2, 66.3]),
+        "nature/birds": texts(
+            id=[7, 8, 9, 10], species=["a", "a", "b", "b"], day=["2020-01-01"] * 3 + ["2021-05-05"],
+            **{"Body Mass (g)": [10, "NA", 30, 50], "eggs": [1, 2, 0, 4], "wing_max": [6, 5, 8, 7]},
+        ),
+    },
+    {
+        "people/crime": dict.fromkeys(("violent", "murder", "hs_grad"), "BIGINT"),
+        "people/budget": {"police": "BIGINT"},
+        "climate/nile": dict.fromkeys(("year", "volume"), "BIGINT"),
+        "climate/sunspots": {"YEAR": "BIGINT", "activity": "DOUBLE"},
+        "nature/birds": {"day": "DATE", **dict.fromkeys(("id", "eggs", "wing_max"), "BIGINT")},
+    },
+)  # fmt: skip
+
+
+def names(state):
+    return [one.name for one in state.tables[0].columns]
+
+
+def test_one_table_that_has_all_is_taken_with_what_says_which_row_it_is_and_how_sure_that_is():
+    joins = [edge("people/crime", "state", "people/budget", "state")]
+    several = replace(group("people/crime", "people/budget", "people/vote", joins=joins),
+                      answerable=0.91)  # fmt: skip
+    found = [several, group("people/gone")]  # of another set, that cannot be read
+    state = propose("murder rate and high school", found, CRIME)
+    assert [one.name for one in state.sources] == ["crime"]
+    assert names(state) == ["state", "murder", "hs_grad"]
+    assert [one.text for one in state.assumptions] == ["A table here has this: 91% sure."]
+    both = propose("murder and police by state", [several], CRIME)
+    assert names(both) == ["state", "murder", "police"]
+
+
+def test_tables_that_share_a_year_are_joined_by_it_and_it_is_asked_whether_they_go_together():
+    found = group("climate/nile", "climate/sunspots")
+    state = propose("water of the Nile and sunspots", [found], CRIME)
+    assert state.questions == ("Do rows of nile and sunspots go together by year?",)
+    assert [one.text for one in state.assumptions] == [
+        "nile.year is sunspots.YEAR: they are called the same, nobody says so."
+    ]
+    check_state(state)
+    (table,) = materialize(state, CRIME)
+    assert table.rows.to_pydict() == {
+        "year": [1871, 1872], "volume": [1120, 1160], "activity": [111.2, None]}  # fmt: skip
+
+
+AGGREGATED = [
+    ("average body mass by species", ["species", "Body Mass (g)"], [("a", 10.0), ("b", 40.0)]),
+    ("how many birds by species", ["species", "id"], [("a", 2), ("b", 2)]),
+    ("number of eggs of each species", ["species", "eggs"], [("a", 3), ("b", 4)]),
+    ("total eggs per year", ["day", "eggs"], [(2020, 3), (2021, 4)]),
+    ("median eggs, all together", ["eggs", "id"], [(1.5,)]),
+    ("the highest mean body mass by species", ["species", "Body Mass (g)"],
+     [("a", 10.0), ("b", 40.0)]),
+    ("lowest and highest wing by species", ["species", "wing_max"], [("a", 5, 6), ("b", 7, 8)]),
+    ("average eggs per month and week", ["day", "eggs"], [(1, 1.0), (5, 4.0)]),
+    ("which bird has the maximum wing", ["wing_max", "id"], [(8, 9)]),
+    ("mean eggs and wing by species", ["species", "eggs", "wing_max"],
+     [("a", 1.5, 5.5), ("b", 2.0, 7.5)]),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("need", "columns", "rows"), AGGREGATED)
+def test_rows_stay_in_t_and_what_is_computed_of_them_is_in_q(need, columns, rows):
+    state = propose(need, [group("nature/birds")], CRIME)
+    assert names(state) == columns
+    (table,) = materialize(state, CRIME)
+    assert table.rows.num_rows == 4
+    (result,) = run_queries(state, {"result": table.rows})
+    assert result.rows == tuple(rows)
+
+
+def test_a_statistic_of_nothing_that_is_there_is_asked_about():
+    state = propose("average salary by species", [group("nature/birds")], CRIME)
+    assert state.questions == ("Which column is avg of salary about?",)
 
 
 def test_one_table_is_pruned_and_nothing_found_is_a_question():

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from pneuma_assets.core.answers.allowed_sql import MOST_TABLES
 from pneuma_assets.core.errors import SqlStoppedError
 from pneuma_assets.core.extras import installed, needs_extra
 from pneuma_assets.core.sandbox.guards import SandboxUnavailableError
@@ -19,7 +20,7 @@ class Sql(Operator):
 
     name = "sql"
     summary = "one SELECT of DuckDB over the tables that the step reads; code is the statement"
-    reads = (1, 20)
+    reads = (1, MOST_TABLES)
 
     def shape(self, step: Step, tables: Tables) -> Sequence[str]:
         """Return what its results are called."""
@@ -37,10 +38,10 @@ class Python(Operator):
 
     name = "python"
     summary = (
-        "Python with pandas and numpy; each table that the step reads is a data frame of its name; "
-        "code assigns the data frame that it makes to `result`"
+        "Python with pandas as `pd` and numpy as `np`; each table that the step reads is a data "
+        "frame of its name; code assigns the data frame that it makes to `result`"
     )
-    reads = (1, 20)
+    reads = (1, MOST_TABLES)
 
     def shape(self, step: Step, tables: Tables) -> None:  # noqa: ARG002
         """Nobody knows what it makes; raises where no Python runs."""

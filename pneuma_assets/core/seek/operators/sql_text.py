@@ -32,7 +32,7 @@ def of(table: str, column: str) -> str:
 
 def as_text(value: str) -> str:
     """Return a value as text without blanks around it."""
-    return f"trim(CAST({value} AS VARCHAR))"
+    return f"trim(CAST({value} AS VARCHAR), ' \t\r\n')"
 
 
 def kind_of(duckdb_type: str) -> str:

@@ -13,16 +13,22 @@ from typing import Any
 from rapidfuzz import fuzz, process
 from sqlglot import exp
 
+from pneuma_assets.core.answers.made_rows import SERIES
 from pneuma_assets.core.answers.statements import OF, Checked
 from pneuma_assets.core.answers.values import folded
 from pneuma_assets.core.seek.operators.sql_text import kind_of, of, quoted, type_of
 from pneuma_assets.core.seek.results import Finding, Severity, as_far_as_counted
 from pneuma_assets.core.seek.skeptic.joins import findings_of_joins
 from pneuma_assets.core.seek.tables import DIALECT, Tables
+from pneuma_assets.core.tables import MISSING
 
 _MOST = 40
 """Conditions, means and quotients of one table that are looked at."""
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike, exp.GT, exp.GTE, exp.LT, exp.LTE)
+_NOT_EQUAL = (exp.NEQ, exp.NullSafeNEQ)
+_COMPARISONS = (
+    *(exp.EQ, exp.NullSafeEQ, *_NOT_EQUAL, exp.In, exp.Like, exp.ILike),
+    *(exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between),
+)
 _INNER = (exp.Query, exp.AggFunc, exp.Window)
 _UNITS = ("unit", "units", "uom", "currency", "currency_code", "measure_unit", "unit_of_measure")
 _MANY_NULLS = 0.05
@@ -50,25 +56,30 @@ def findings_of(statement: Checked, subject: str, tables: Tables) -> Iterator[Fi
     for one in (*_conditions(statement), *_numbers(statement), *_units(statement, tables)):
         if len(looked[one.table]) < _MOST:
             looked[one.table].append(one)
-    yield from as_far_as_counted(_counted(looked, subject, tables), subject)
-    names = [table.name for table in statement.tables]
-    of_joins = findings_of_joins(statement, subject, lambda sql, most: tables.ask(sql, names, most))
+    yield from as_far_as_counted(_counted(statement, looked, subject, tables), subject)
+    of_joins = findings_of_joins(statement, subject, lambda sql, _: tables.derived(statement, sql))
     yield from as_far_as_counted(of_joins, subject)
+    counts = bool(statement.tables) and statement.tree.find(exp.Count) is not None
+    if not statement.columns and not counts and statement.tree.find(*SERIES) is None:
+        text = "it reads no column, so what it gives was written and not found; read it from a "
+        text += "source, or say in an assumption where it is from"
+        yield Finding("constants", Severity.WARNING, subject, text)
 
 
 def _counted(
-    looked: Mapping[str, Sequence[_Looked]], subject: str, tables: Tables
+    statement: Checked, looked: Mapping[str, Sequence[_Looked]], subject: str, tables: Tables
 ) -> Iterator[Finding]:
     """Count all that is looked at by one statement, and yield what the rules say of it."""
     if not looked:
         return
-    queries = []
+    queries, columns = [], []
     for at, (table, parts) in enumerate(looked.items()):
         counts = [exp.Count(this=exp.Star()), *(one.count for one in parts)]
         cells = (exp.alias_(count, f"n{at}_{n}") for n, count in enumerate(counts))
         query = exp.select(*cells).from_(exp.to_identifier(table, quoted=True))
-        queries.append(f"({query.sql(DIALECT)}) AS q{at}")
-    row = iter(tables.ask(f"SELECT * FROM {', '.join(queries)}", [*looked], 1).rows[0])
+        queries.append(f"({query.sql(DIALECT, identify=True)}) AS q{at}")
+        columns += [(table, one.name) for one in query.find_all(exp.Column)]
+    row = iter(tables.derived(statement, f"SELECT * FROM {', '.join(queries)}", columns).rows[0])
     for table, parts in looked.items():
         rows, *found = (int(cell) for cell in islice(row, 1 + len(parts)))
         if not rows:
@@ -82,19 +93,30 @@ def _counted(
 
 
 def _conditions(statement: Checked) -> Iterator[_Looked]:
-    """Yield each comparison of columns of one table with literals."""
-    for node in statement.tree.find_all(*_COMPARISONS, exp.Between):
+    """Yield each comparison of columns of one table with literals.
+
+    What a condition leaves out need not be there, unless it is a name, which may be misspelled.
+    """
+    for node in statement.tree.find_all(*_COMPARISONS):
         table = _table_of(node)
         if table is None or node.find(exp.Literal) is None:
             continue
-        if isinstance(node, exp.NEQ):
+        if isinstance(node, _NOT_EQUAL):
             parts: list[exp.Expr] = [exp.EQ(this=node.this, expression=node.expression)]
         elif isinstance(node, exp.In):
             parts = [exp.EQ(this=node.this, expression=one) for one in node.expressions]
         else:
             parts = [node]
+        around = node.parent.parent if isinstance(node.parent, exp.Paren) else node.parent
+        leaves_out = isinstance(node, _NOT_EQUAL) or isinstance(around, exp.Not)
         for part in parts:
-            yield _Looked(table, _count_if(part, table), part, "filter")
+            if not leaves_out or (isinstance(part, exp.EQ) and _is_name(part)):
+                yield _Looked(table, _count_if(part, table), part, "filter")
+
+
+def _is_name(equal: exp.EQ) -> bool:
+    texts = [one.this.strip() for one in equal.find_all(exp.Literal) if one.is_string]
+    return bool(texts) and not {*MISSING} & {*texts}
 
 
 def _table_of(node: exp.Expr) -> str | None:
