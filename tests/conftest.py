@@ -14,6 +14,7 @@ pytest_plugins = [
     "tests.support.elasticsearch_server",
     "tests.support.mariadb_server",
     "tests.support.postgresql_server",
+    "tests.support.recording_endpoint",
     "tests.support.s3_server",
 ]
 

@@ -1,7 +1,6 @@
 """Encoders and rerankers behind real servers that misbehave: no mode gives a wrong vector."""
 
 import threading
-from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from pneuma_assets.core.models.reranker import Reranker
 from pneuma_assets.core.models.usage import counting
 from pneuma_assets.core.text.sentences import pieces
 from tests.support.endpoint_modes import like, vector_of
-from tests.support.recording_endpoint import serving
 from tests.support.waiting import LONGEST
 
 pytestmark = pytest.mark.integration
@@ -26,12 +24,6 @@ TEXTS = [f"text {number} of the harbour" for number in range(70)]
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch):
     monkeypatch.setattr("pneuma_assets.core.models.endpoint._LONGEST_PAUSE", 0.01)
-
-
-@pytest.fixture
-def serve():
-    with ExitStack() as served:
-        yield lambda reply: served.enter_context(serving(reply))
 
 
 def model_of(url, **more):

@@ -1,9 +1,9 @@
 """The OpenAI-compatible back end against a real server that misbehaves."""
 
+import json
 import secrets
 import threading
 import time
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,12 +13,13 @@ from pneuma_assets.core.config.models import ModelConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.endpoint import Endpoint
-from pneuma_assets.core.models.language.forms import ask
+from pneuma_assets.core.models.language.forms import ask, object_in
 from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.models.usage import counting
+from pneuma_assets.core.seek.actions import action_schema
 from tests.support.endpoint_modes import answer, like, refusal
-from tests.support.recording_endpoint import completion, prompt_of, serving
+from tests.support.recording_endpoint import completion, prompt_of
 from tests.support.small_server import answering
 from tests.support.waiting import LONGEST
 
@@ -35,12 +36,6 @@ def model_at(endpoint, **options):
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch):
     monkeypatch.setattr("pneuma_assets.core.models.endpoint._LONGEST_PAUSE", 0.01)
-
-
-@pytest.fixture
-def serve():
-    with ExitStack() as served:
-        yield lambda reply: served.enter_context(serving(reply))
 
 
 def test_prompts_run_side_by_side_and_keep_their_places(serve):
@@ -231,6 +226,45 @@ def test_an_endpoint_without_schemas_is_asked_by_a_tool_and_then_in_words(serve)
         assert asked(model, "a")[0].value is not None
     forms = [{"response_format", "tools"} & body.keys() for body in endpoint.requests]
     assert forms == [{"response_format"}, {"tools"}, set(), set()]
+
+
+ACTIONS = action_schema(["search", "message"])
+
+
+def called(arguments):
+    """Return what a server answers that calls a tool."""
+    call = {"type": "function", "function": {"name": "search", "arguments": arguments}}
+    status, said = answer(None)
+    said["choices"][0]["message"]["tool_calls"] = [call, call]
+    return status, said
+
+
+def test_actions_are_tools_with_no_more_of_the_form_than_each_needs(serve):
+    endpoint = serve(lambda _: called('{"query": "tariffs"}'))
+    [said] = model_at(endpoint).generate(["a"], 99, ACTIONS)
+    wanted = {"query": "tariffs", "action": "search"}
+    assert json.loads(said.text) == {"actions": [wanted, wanted]}
+    body = endpoint.requests[0]
+    assert [one["function"]["name"] for one in body["tools"]] == ["search", "message"]
+    assert "$defs" not in str(body["tools"])
+    assert body["tool_choice"] == "required"
+
+
+@pytest.mark.parametrize("arguments", ["[" * 3_000, "[]", "null", '{"query": ', 7])
+def test_arguments_of_another_form_are_an_answer_that_cannot_be_read(serve, arguments):
+    [said] = model_at(serve(lambda _: called(arguments))).generate(["a"], 99, ACTIONS)
+    assert said.problem is None
+    assert object_in(said.text) is None
+
+
+def test_an_endpoint_that_heeds_no_tools_is_asked_by_a_schema_the_next_time(serve):
+    endpoint = serve(lambda _: answer("Let us search for tariffs."))
+    model = model_at(endpoint)
+    for _ in range(2):
+        list(model.generate(["a"], 99, ACTIONS))
+    assert [{"response_format", "tools"} & one.keys() for one in endpoint.requests] == [
+        {"tools"}, {"response_format"}
+    ]  # fmt: skip
 
 
 def test_headers_and_prices_are_those_of_the_configuration(serve):

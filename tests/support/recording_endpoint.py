@@ -3,9 +3,11 @@
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+import pytest
 
 from tests.support.fake_model import sentence_about
 from tests.support.small_server import answering, send
@@ -81,3 +83,10 @@ def completion(text: str) -> tuple[int, Any]:
     return 200, {
         "id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": choices
     }  # fmt: skip
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Reply], Endpoint]]:
+    """Serve what a function replies, until the test ends."""
+    with ExitStack() as served:
+        yield lambda reply: served.enter_context(serving(reply))

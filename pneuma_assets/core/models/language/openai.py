@@ -87,7 +87,8 @@ class OpenAIModel:
         given = {"temperature": 0.0, **(self._at.options or {}), "max_tokens": max_new_tokens}
         if schema is None:
             return self._read(self._sent(said, given, until), bound=False)
-        for skipped, form in enumerate(forms := self._forms):
+        by_tool_first = sorted(self._forms, key=lambda one: one is not _by_tool)
+        for form in by_tool_first if _acts(schema) else self._forms:
             bound = form(schema)
             try:
                 reply = self._sent(said, given | bound, until)
@@ -95,9 +96,12 @@ class OpenAIModel:
                 if not bound or error.is_too_long:
                     raise
                 if error.is_unknown:  # else this prompt alone may be to blame
-                    self._forms = forms[skipped + 1 :]
+                    self._forms = [one for one in self._forms if one is not form]
                 continue
-            return self._read(reply, bound=True)
+            answer = self._read(reply, bound=True)
+            if form is _by_tool and object_in(answer.text) is None:  # heeded by nobody
+                self._forms = [one for one in self._forms if one is not form]
+            return answer
         raise AssertionError("words bind to nothing, so that they return or raise")
 
     def _read(self, reply: Mapping[str, Any], *, bound: bool) -> Generation:
@@ -109,8 +113,7 @@ class OpenAIModel:
         try:
             choice = reply["choices"][0]
             message, ended = choice["message"], choice.get("finish_reason")
-            calls = message.get("tool_calls") or ()
-            text = next((one["function"]["arguments"] for one in calls), None)
+            text = _called([one["function"] for one in message.get("tool_calls") or ()])
             text = text or message.get("content")
             text = json.dumps(text) if isinstance(text, dict) else text
         except (LookupError, TypeError, AttributeError):
@@ -147,14 +150,67 @@ def _by_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by_tool(schema: Mapping[str, Any]) -> dict[str, Any]:
-    tool = {"type": "function", "function": {"name": "reply", "parameters": schema}}
-    choice = {"type": "function", "function": {"name": "reply"}}
-    return {"tools": [tool], "tool_choice": choice}
+    if acts := _acts(schema):
+        return {"tools": [_tool(*one) for one in acts.items()], "tool_choice": "required"}
+    choice = {"type": "function", "function": {"name": _REPLY}}
+    return {"tools": [_tool(_REPLY, schema)], "tool_choice": choice}
+
+
+def _tool(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+def _acts(schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the form of each action by its name, of a form that is a list of `actions`.
+
+    A tool an action is what models are trained to call, several in one answer.
+    """
+    listed = schema["properties"].get("actions", {}).get("items", {}).get("anyOf", ())
+    defined = schema.get("$defs", {})
+    found = {}
+    for form in (defined[_name_of(one["$ref"])] for one in listed):
+        given = {name: one for name, one in form["properties"].items() if name != "action"}
+        parts = {name: defined[name] for name in _reached(given, defined)}
+        found[form["properties"]["action"]["const"]] = {
+            **form, "properties": given, "required": [*given], **({"$defs": parts} if parts else {})
+        }  # fmt: skip
+    return found
+
+
+def _name_of(reference: str) -> str:
+    return reference.rpartition("/")[2]
+
+
+def _reached(part: Any, defined: Mapping[str, Any]) -> set[str]:
+    """Return the names of what a part of a schema refers to, and what that does."""
+    if not isinstance(part, dict | list):
+        return set()
+    if isinstance(part, dict) and "$ref" in part:
+        name = _name_of(part["$ref"])
+        return {name} | _reached(defined[name], defined)
+    inner = part.values() if isinstance(part, dict) else part
+    return set().union(*(_reached(one, defined) for one in inner))
+
+
+def _called(calls: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return what a model says by tool calls: the reply, or a list of `actions`."""
+    if not calls or calls[0]["name"] == _REPLY:
+        return calls[0]["arguments"] if calls else None
+    given = [one["arguments"] for one in calls]
+    try:
+        told = [json.loads(one or "{}") if isinstance(one, str) else one for one in given]
+        named = [{**some, "action": one["name"]} for one, some in zip(calls, told, strict=True)]
+    except (ValueError, TypeError, RecursionError):
+        return str(given[0])  # no answer of the form, as whoever reads it finds
+    return json.dumps({"actions": named})
 
 
 def _in_words(_: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
+
+_REPLY = "reply"
+"""The tool of a form that is no list of actions."""
 
 _Form = Callable[[Mapping[str, Any]], dict[str, Any]]
 """How an endpoint is bound to a form, or, where it knows none, is not."""
