@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.doors import run, succeeds
-from tests.support.endpoint_modes import like
+from tests.support.endpoint_modes import like, refusal
 from tests.support.recording_endpoint import serving
 
 pytestmark = pytest.mark.integration
@@ -105,3 +105,15 @@ def test_a_run_that_can_embed_nothing_fails(lake):
         done = run(*write(lake, endpoint.url), "index")
     assert done.exit_code == 1
     assert "sent 0 vectors for" in done.output
+
+
+def test_a_text_that_is_refused_keeps_its_table_alone_waiting(lake):
+    def reply(body):
+        refused = any("people" in one for one in body.get("input", ()))
+        return refusal("the text was filtered") if refused else like("plain", "")(body)
+
+    with serving(reply) as endpoint:
+        done = run(*write(lake, endpoint.url), "index", "--json")
+    told = json.loads(done.stdout)
+    assert (told["indexed"], [one["table"] for one in told["problems"]]) == (1, ["lake/towns"])
+    assert "filtered" in told["problems"][0]["cause"]

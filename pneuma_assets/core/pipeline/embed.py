@@ -14,6 +14,7 @@ from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.models.base import Encoder, is_elsewhere
+from pneuma_assets.core.models.endpoint import RefusedError
 from pneuma_assets.core.models.usage import counting
 from pneuma_assets.core.pipeline.stage import Figures
 from pneuma_assets.core.progress import report
@@ -31,6 +32,8 @@ AT_ONCE = 64
 """Texts embedded at a time; a killed run embeds at most these again, however large a table is."""
 FAR_AT_ONCE = 256
 """Likewise of an endpoint, which is asked several requests at once."""
+
+_HARMLESS = "a table"
 
 logger = logging.getLogger(__name__)
 
@@ -94,12 +97,13 @@ def _embed(
     problem: ModelError | None = None
     for some in chunks(new, FAR_AT_ONCE if is_elsewhere(encoder) else AT_ONCE):
         try:
-            made = dict(zip(some, encoder.encode_documents(some), strict=True))
-        except ModelError as error:
+            made, refused = _accepted(encoder, some)
+        except ModelError as error:  # it is away, or not as it is configured
             if not is_elsewhere(encoder):
                 raise
             problem = error
-            continue
+            break
+        problem = refused or problem
         store.embeddings.keep(encoder.name, _embedded(packed, made), more=True)
         vectors.update(made)
     left = {i: str(problem) for i in table_ids if any(b.text not in vectors for b in packed[i])}
@@ -123,6 +127,25 @@ def _embed(
         reused=blocks - len(new),
         characters=sum(map(len, new)),
     )
+
+
+def _accepted(
+    encoder: Encoder, texts: Sequence[str]
+) -> tuple[dict[str, Vector], ModelError | None]:
+    """Return embeddings, and why some texts have none: an endpoint may refuse one of many.
+
+    Raises:
+        ModelError: The encoder fails, or refuses all.
+    """
+    try:
+        return dict(zip(texts, encoder.encode_documents(texts), strict=True)), None
+    except RefusedError as error:
+        if len(texts) == 1:
+            encoder.encode_documents([_HARMLESS])  # where it refuses this, too, texts are no cause
+            return {}, error
+        half = len(texts) // 2
+        first, second = _accepted(encoder, texts[:half]), _accepted(encoder, texts[half:])
+        return first[0] | second[0], error
 
 
 def _embedded(

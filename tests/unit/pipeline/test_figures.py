@@ -68,7 +68,7 @@ def test_each_number_is_added(one, two):
             "tables, columns, narrated, kept, written, shown, summarised, unanswered, left, "
             "expected tokens, expected cents, requests, tokens read, tokens written",
         ),
-        (EmbeddingBlocksFigures(), "tables, blocks, embedded, reused, characters"),
+        (EmbeddingBlocksFigures(), "tables, blocks, embedded, reused, characters, tokens read"),
         (
             SearchIndexFigures(blocks={"schema": 0, "rows": 0}),
             "tables, schema blocks, rows blocks, removed, renamed, forgotten, copies, joins, "
