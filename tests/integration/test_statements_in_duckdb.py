@@ -383,3 +383,13 @@ def test_what_asks_for_arrow_reaches_no_file_either(tmp_path):
         with pytest.raises(SqlFailedError):
             run_to_arrow(unchecked(hostile), numbers())
     assert not file.exists()
+
+
+def test_a_table_whose_columns_are_put_below_each_other_fits():
+    names = ("site", *(f"measure_{n}" for n in range(40)))
+    table = ReadTable("t", names)
+    rows = pa.RecordBatch.from_pydict({name: [str(len(name))] * 6 for name in names})
+    parts = " UNION ALL ".join(f"SELECT site, {name} AS n FROM t" for name in names[1:])
+    statement = checked(f"SELECT site, sum(n) FROM ({parts}) GROUP BY 1", [table], "duckdb", 5)
+    given = Given(table, [rows], dict.fromkeys(names[1:], "BIGINT"))
+    assert run(statement, [given]).rows == (("4", 6 * (10 * 9 + 30 * 10)),)
