@@ -104,7 +104,7 @@ def _print_report(report: "IndexingReport") -> None:
         print_line(f"also gone from the source, never indexed: {gone}")
     if report.elsewhere:
         print_line(f"another run is working on {counted(report.elsewhere, 'table', 'tables')}")
-    left = report.removed + report.forgotten
+    left = report.removed + report.forgotten or report.problems
     if not any((report.indexed, report.unchanged, report.failed, report.elsewhere, left)):
         print_line("no tables were found: CSV, TSV, Parquet and JSON Lines files are tables")
     print_problems(report.problems, SHOWN_PROBLEMS)

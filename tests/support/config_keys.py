@@ -55,6 +55,7 @@ _COMPANIONS: tuple[dict[str, Any], ...] = (
     {"account": "lakes", "container": "lake"},
     {"catalog": "rest", "uri": "https://catalog.internal"},
     {"client_id": "pneuma"},
+    {"model": "team/lake"},
     {
         "model": {"model": "m", "endpoint_url": "https://node:9200", "send_values": True},
         "dimensions": 9,

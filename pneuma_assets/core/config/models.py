@@ -70,7 +70,9 @@ class ModelConfig(Section):
     def _ends_before_the_call(cls, url: str | None) -> str | None:
         """Refuse the address of one kind of call, to which the client adds its own end."""
         if url is not None and url.rstrip("/").endswith(("/completions", "/embeddings", "/rerank")):
-            raise ValueError("must end before /chat/completions, usually with /v1")
+            raise ValueError(
+                "must end before /chat/completions, /embeddings or /rerank, usually with /v1"
+            )
         return url
 
     @field_validator("model", mode="after")
@@ -172,6 +174,13 @@ class JudgeConfig(Section):
             )
         return model
 
+    @model_validator(mode="after")
+    def _has_what_orders(self) -> Self:
+        """Refuse a reranker without a model, which nobody would ask."""
+        if self.reranker and self.model is None:
+            raise ValueError("a reranker needs a model; name it in judge.model")
+        return self
+
 
 MOST_ROWS = 10_000
 """Of a statement, shown or exported."""
@@ -246,7 +255,10 @@ class EncoderConfig(Section):
         """Refuse an endpoint whose vectors nobody knows while it is away; others bring all that."""
         if self.model.endpoint_url is None:
             if self.dimensions or self.window or self.query_prefix or self.document_prefix:
-                raise ValueError("all but model is of an endpoint; other models bring it with them")
+                raise ValueError(
+                    "dimensions, window and prefixes are of a model behind an endpoint; leave them "
+                    "out, or give the model an endpoint_url"
+                )
         elif self.dimensions is None:
             raise ValueError("set dimensions to how many numbers the endpoint's vectors have")
         return self

@@ -99,7 +99,7 @@ CASES = {
     ),
     "prefix of an encoder here": (
         "encoder: {query_prefix: 'query: '}\n",
-        ["line 1: encoder: all but model is of an endpoint"],
+        ["line 1: encoder: dimensions, window and prefixes are of a model behind an endpoint"],
     ),
     "number as a model's name": ("models: {1: {model: m}}\n", ["models[1]: 1 is not a text"]),
     "address as a model": (

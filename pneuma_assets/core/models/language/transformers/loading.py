@@ -119,7 +119,7 @@ def load(location: str | Path, *, device: str, dtype: str) -> LoadedModel:
     except Exception as error:  # the libraries raise whatever their parsers do
         raise ModelError(
             f"Cannot load the language model {location} ({_first_line(error)}): name a folder "
-            "that holds one or a hub id that this machine can reach"
+            "that holds one, a hub id that this machine can reach, or the endpoint_url of a server"
         ) from error
     model.eval().requires_grad_(requires_grad=False)
     model.get_output_embeddings().register_forward_pre_hook(_contiguous)
