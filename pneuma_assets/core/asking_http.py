@@ -10,8 +10,12 @@ import socket
 import threading
 from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from ipaddress import ip_address, ip_network
+from typing import Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
+
+_NAT64 = ip_network("64:ff9b::/96")
 
 
 def ask(
@@ -21,6 +25,7 @@ def ask(
     seconds: float,
     most_bytes: int,
     body: bytes | None = None,
+    public: bool = False,
 ) -> bytes:
     """Return what a server answers, asked by the proxy that the environment names for it, if any.
 
@@ -30,6 +35,8 @@ def ask(
         seconds: Of all of it: finding the server, asking it, and its whole answer.
         most_bytes: Of the answer.
         body: What is posted; None: the answer is only asked for.
+        public: Whether nobody in a network of one's own may be asked. Whom a proxy asks is its
+            operator's to decide.
 
     Raises:
         TimeoutError: It was asked, and has not answered in time.
@@ -37,7 +44,7 @@ def ask(
     """
     if not all(one.isascii() and one.isprintable() for one in headers.values()):
         raise OSError("a header would hold a character that none can; look at the token")
-    asking = _Asking(url, headers, body, seconds, most_bytes)
+    asking = _Asking(url, headers, body, seconds, most_bytes, public=public)
     asking.start()
     asking.join(seconds)
     return asking.outcome()
@@ -47,10 +54,19 @@ class _Asking(threading.Thread):
     """Asks, while another thread waits for as long as it likes, and then hangs up."""
 
     def __init__(
-        self, url: str, headers: Mapping[str, str], body: bytes | None, seconds: float, most: int
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        seconds: float,
+        most: int,
+        *,
+        public: bool,
     ) -> None:
         super().__init__(name="asking by HTTP", daemon=True)
-        self._connection, target, more = _connection(url, seconds)
+        self._connection, target, more, by_proxy = _connection(url, seconds)
+        if public and not by_proxy:
+            vars(self._connection)["_create_connection"] = _to_public
         self._request = ("GET" if body is None else "POST", target, body, {**headers, **more})
         self._seconds, self._most = seconds, most
         self._connected: socket.socket | None = None
@@ -99,15 +115,35 @@ class _Asking(threading.Thread):
         return whole
 
 
-def _connection(url: str, seconds: float) -> tuple[HTTPConnection, str, dict[str, str]]:
-    """Return a connection that is not open yet, what is asked for by it, and a proxy's headers."""
+def is_public(address: str) -> bool:
+    """Tell whether an IP address is one of the Internet, and of no network of one's own."""
+    ip: Any = ip_address(address)
+    inner = getattr(ip, "ipv4_mapped", None) or getattr(ip, "sixtofour", None)
+    if inner is None and ip in _NAT64:
+        inner = ip_address(int(ip) & 0xFFFFFFFF)
+    return ip.is_global and not ip.is_multicast and (inner is None or is_public(str(inner)))
+
+
+def _to_public(where: tuple[str, int], seconds: float, _: object = None) -> socket.socket:
+    """Connect to an address that was looked at: a name may stand for another one the next time."""
+    found = [str(one[4][0]) for one in socket.getaddrinfo(*where, type=socket.SOCK_STREAM)]
+    if not all(is_public(one.partition("%")[0]) for one in found):
+        raise OSError("it is at no public address of the web")
+    return socket.create_connection((found[0], where[1]), seconds)
+
+
+def _connection(url: str, seconds: float) -> tuple[HTTPConnection, str, dict[str, str], bool]:
+    """Return a connection that is not open yet, what is asked for by it, a proxy's headers.
+
+    And whether a proxy asks.
+    """
     parts = urlsplit(url)
     is_encrypted, host = parts.scheme == "https", parts.hostname or ""
     kind = HTTPSConnection if is_encrypted else HTTPConnection
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     proxy = None if proxy_bypass(host) else getproxies().get(parts.scheme)
     if proxy is None:
-        return kind(host, parts.port, timeout=seconds), path, {}
+        return kind(host, parts.port, timeout=seconds), path, {}, False
     by = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
     signed_in: dict[str, str] = {}
     if by.username is not None:
@@ -115,6 +151,6 @@ def _connection(url: str, seconds: float) -> tuple[HTTPConnection, str, dict[str
         signed_in["Proxy-Authorization"] = f"Basic {base64.b64encode(secret).decode()}"
     connection = kind(by.hostname or "", by.port or 80, timeout=seconds)
     if not is_encrypted:
-        return connection, url, signed_in
+        return connection, url, signed_in, True
     connection.set_tunnel(host, parts.port, signed_in)
-    return connection, path, {}
+    return connection, path, {}, True
