@@ -24,11 +24,13 @@ AGGREGATES: Mapping[str, str] = {
 }
 """The plain names of aggregates, and no words that go with one subject, such as `oldest`."""
 _GROUPED = frozenset({"by", "each", "every", "per"})
-_ASIDE = frozenset(
-    {"between", "during", "for", "from", "if", "in", "since", "that", "until", "when", "where"}
-    | {"which", "who", "whose", "with", "without"}
+_LIMITS = frozenset(
+    {"after", "before", "between", "during", "from", "in", "since", "until", "where", "with"}
+    | {"without"}
 )
-"""What stands behind these is neither aggregated nor grouped by: mostly a filter."""
+"""What stands behind these limits the rows, mostly."""
+_ASIDE = _LIMITS | {"for", "if", "that", "when", "which", "who", "whose"}
+"""What stands behind these is neither aggregated nor grouped by."""
 _YEAR = re.compile(r"(1[5-9]|20)\d\d")
 _MOST_CHARACTERS, _MOST_AGGREGATES = 1_000, 10
 _TOKEN = re.compile(r"(?:count|numbers?) of\b|how many\b|\w+(?:[.']\w+)*|[;.:?!]")
@@ -39,7 +41,7 @@ class Need:
     """A need, read word by word; words are singular and in lower case.
 
     `aggregates` are functions of SQL, each with the words for what it is of, `statistics` the words
-    that ask for them, since a column may be called so, too.
+    that ask for them, since a column may be called so, too, `aside` what seems to limit the rows.
     """
 
     text: str
@@ -47,11 +49,13 @@ class Need:
     aggregates: Sequence[tuple[str, Sequence[str]]]
     groups: Sequence[str]
     statistics: Sequence[str]
+    aside: Sequence[str]
 
 
 def read_need(text: str) -> Need:
     """Return what a need asks for."""
     words, groups, statistics = list[str](), list[str](), list[str]()
+    aside = list[str]()
     aggregates, part, before = list[tuple[str, list[str]]](), list[str](), ""
     text = text.casefold()[:_MOST_CHARACTERS]
     for said in _TOKEN.findall(text):
@@ -66,15 +70,17 @@ def read_need(text: str) -> Need:
                 aggregates.append((AGGREGATES[known], part))
         elif said in _GROUPED:
             part = groups
-        elif said in _ASIDE or said in ";.:?!":
+        elif said in ";.:?!" or (said == "of" and part is groups):
             part = []
+        elif said in _ASIDE:
+            part = aside if said in _LIMITS else []
         else:
             named = [singular(one) for one in name_parts(said) if one not in QUESTION_STOP_WORDS]
             words += ["year"] if _YEAR.fullmatch(said) else named
-            part += named
+            part += named if part is not aside else [before, said] if before in _LIMITS else [said]
         before = said
     return Need(
-        text, tuple(dict.fromkeys(words)), aggregates[:_MOST_AGGREGATES], groups, statistics
+        text, tuple(dict.fromkeys(words)), aggregates[:_MOST_AGGREGATES], groups, statistics, aside
     )
 
 
@@ -90,10 +96,13 @@ class Cell:
     source: str
     column: AnswerColumn
     need: Need
+    is_member: bool = False
 
     @cached_property
     def named(self) -> frozenset[str]:
         """The words of the need that its name says, spelled out where it is cut short."""
+        if self.is_member:  # its name is ours
+            return frozenset()
         spelled = spell_out(TableTerms(columns=(self.column.name,)), [self.need.text])
         words = words_of(f"{self.column.name} {spelled.spelled_columns}")
         return words.intersection((*self.need.words, *self.need.statistics))

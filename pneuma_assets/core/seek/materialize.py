@@ -236,7 +236,7 @@ def _lost(
         repr(str(cell)[:40]) for cell in own.filter(gone).slice(0, _SHOWN).to_pylist()
     )
     text = f"{lost:,} of {len(column):,} cells of {name} are no {wanted} and became NULL, such as "
-    text += f"{shown}; convert them before, or make the column text"
+    text += f"{shown}; convert them before (operator convert), or make the column text"
     severity = Severity.ERROR if column.null_count == len(column) else Severity.WARNING
     figures = {"rows": float(len(column)), "cells": float(lost)}
     return Finding("not of its type", severity, target.name, text, figures)

@@ -90,7 +90,10 @@ def propose(
     given = next((one for one in state.tables if not one.steps), None)
     named = [one.name for one in given.columns] if given else []
     read = read_need("; ".join([need, *named]))
-    plan = _planned(_fewest(read, groups, relations), relations, state, families or {}, read)
+    chosen_group = (given and _of_sources(given, state, groups[0], relations)) or _fewest(
+        read, groups, relations
+    )
+    plan = _planned(chosen_group, relations, state, families or {}, read)
     own = TargetTable(name=_free("result", [*_names(state), *plan.sources]), description=need[:999])
     target = given or own
     base, joins = _path(plan)
@@ -122,6 +125,21 @@ def propose(
         "questions": tuple(dict.fromkeys((*state.questions, *(t[:999] for t in plan.questions)))),
     }
     return state.model_copy(update=update)
+
+
+def _of_sources(
+    given: TargetTable, state: State, group: GroupResult, relations: Relations
+) -> GroupResult | None:
+    """Return the sources that a state has, where they have all columns of a table without steps."""
+    names: dict[str, set[str]] = {
+        one.table_ids[0]: {_spelled(column.name) for column in relations.columns(one)}
+        for one in state.sources
+        if one.table_ids
+    }
+    wanted = {_spelled(one.name) for one in given.columns}
+    used = tuple(i for i, own in names.items() if own & wanted)
+    has_all = wanted and wanted <= set[str]().union(*names.values())
+    return replace(group, tables=used) if has_all else None
 
 
 def _fewest(need: Need, groups: Sequence[GroupResult], relations: Relations) -> GroupResult:
@@ -174,8 +192,6 @@ def _planned(
     need: Need,
 ) -> _Plan:
     plan = _Plan(need, group.joins)
-    if group.answerable is not None:
-        plan.assumptions.append(f"A table here has this: {group.answerable:.0%} sure.")
     for table_id in group.tables:
         ids = tuple(dict.fromkeys(families.get(table_id) or (table_id,)))
         if any(table_id in one.table_ids for one in plan.sources.values()):
@@ -280,7 +296,10 @@ def _on(table: str, other: str, join: JoinEdge, plan: _Plan) -> dict[str, Any]:
     said = " and ".join(f"{table}.{one} is {other}.{same}" for one, same in pairs)
     if not join.is_key:
         plan.assumptions.append(f"{said}: they are called the same, nobody says so.")
-        plan.questions.append(f"Do rows of {table} and {other} go together by {mine[0]}?")
+        plan.questions.append(
+            f"Do rows of {table} and {other} go together by {mine[0]}? Where one has several rows "
+            "of it, those of the other are repeated."
+        )
     elif join.is_guess:
         plan.assumptions.append(f"{said}: their names and cells say so, nobody else does.")
     if plan.members.get(table, frozenset()) & plan.members.get(other, frozenset()):
@@ -307,7 +326,7 @@ def _asked(
     """Return the columns that a need asks for, and what is aggregated of them, or else `rows`."""
     need, same = plan.need, {(on["other"], one) for on in joins for one in on["other_columns"]}
     cells = [
-        Cell(source, one, need)
+        Cell(source, one, need, plan.tells_members(source, one))
         for source in joined
         for one in plan.columns[source]
         if (source, one.name) not in same  # it is in the table that is joined to, too
@@ -321,6 +340,7 @@ def _asked(
                 break  # one word of a description, beside columns called so, is the subject's
             chosen += [one for one in cells if len(one.said & missing) == most][:1]
     groups = [*_groups(need, cells)][:_MOST_AGGREGATED]
+    plan.questions += _not_done(need, groups)
     by = [one for one, _ in groups]
     aggregates = [*dict.fromkeys(_aggregates(plan, cells, chosen, by))][:_MOST_AGGREGATED]
     used = [*by, *(one for _, one in aggregates if one)]
@@ -347,6 +367,14 @@ def _asked(
     return tuple(columns), rows
 
 
+def _not_done(need: Need, groups: Sequence[object]) -> Iterator[str]:
+    """Yield questions about what a need says and no query does."""
+    if need.groups and not groups:
+        yield f"Which column is {' '.join(need.groups)}, to group by?"
+    if need.aside:
+        yield f"Which rows count? None is left out for: {' '.join(need.aside)}."
+
+
 def _is_key(column: AnswerColumn) -> bool:
     """Tell whether a column numbers or dates rows, by its name or type."""
     is_named = not (KEYS | DAYS).isdisjoint(words_of(column.name))
@@ -368,7 +396,9 @@ def _groups(need: Need, cells: Sequence[Cell]) -> Iterator[tuple[Cell, str]]:
     unit = next((one for one in _UNITS if one in units), "")
     dates = [one for one in cells if unit and kind_of(one.column.type) in {"DATE", "TIMESTAMP"}]
     dates = [one for one in dates if one in named][:1] or dates[:1]
+    members = [one for one in cells if one.is_member and unit and not dates]
     yield from ((one, unit) for one in dates)
+    yield from ((one, "") for one in members[:1])
     yield from ((one, "") for one in named if one not in dates)
 
 

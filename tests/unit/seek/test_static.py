@@ -144,7 +144,7 @@ def names(state):
     return [one.name for one in state.tables[0].columns]
 
 
-def test_one_table_that_has_all_is_taken_with_what_says_which_row_it_is_and_how_sure_that_is():
+def test_one_table_that_has_all_is_taken_with_what_says_which_row_it_is():
     joins = [edge("people/crime", "state", "people/budget", "state")]
     several = replace(group("people/crime", "people/budget", "people/vote", joins=joins),
                       answerable=0.91)  # fmt: skip
@@ -152,7 +152,7 @@ def test_one_table_that_has_all_is_taken_with_what_says_which_row_it_is_and_how_
     state = propose("murder rate and high school", found, CRIME)
     assert [one.name for one in state.sources] == ["crime"]
     assert names(state) == ["state", "murder", "hs_grad"]
-    assert [one.text for one in state.assumptions] == ["A table here has this: 91% sure."]
+    assert state.assumptions == ()
     both = propose("murder and police by state", [several], CRIME)
     assert names(both) == ["state", "murder", "police"]
 
@@ -160,7 +160,10 @@ def test_one_table_that_has_all_is_taken_with_what_says_which_row_it_is_and_how_
 def test_tables_that_share_a_year_are_joined_by_it_and_it_is_asked_whether_they_go_together():
     found = group("climate/nile", "climate/sunspots")
     state = propose("water of the Nile and sunspots", [found], CRIME)
-    assert state.questions == ("Do rows of nile and sunspots go together by year?",)
+    assert state.questions == (
+        "Do rows of nile and sunspots go together by year? Where one has several rows of it, those "
+        "of the other are repeated.",
+    )
     assert [one.text for one in state.assumptions] == [
         "nile.year is sunspots.YEAR: they are called the same, nobody says so."
     ]
@@ -220,3 +223,32 @@ def test_one_table_is_pruned_and_nothing_found_is_a_question():
 )
 def test_members_are_called_by_what_tells_them_apart(ids, labels):
     assert list(members_of(Source(name="s", table_ids=tuple(ids)))) == labels
+
+
+def test_what_a_need_says_and_no_query_does_is_asked():
+    birds = [group("nature/birds")]
+    state = propose("average eggs of birds seen after 2015 by colour", birds, CRIME)
+    assert state.questions == (
+        "Which column is colour, to group by?",
+        "Which rows count? None is left out for: after 2015.",
+    )
+    assert propose("average eggs by species", birds, CRIME).questions == ()
+
+
+def test_years_of_a_family_are_its_members_and_no_word_names_their_column():
+    families = {**dict.fromkeys(YEARS, YEARS)}
+    state = propose("total samples by year", [group(YEARS[0])], RELATIONS, families=families)
+    assert "GROUP BY 1" in state.queries[0].sql
+    assert state.queries[0].sql.startswith('SELECT "member", sum("samples")')
+    state = propose("total samples by member", [group(YEARS[0])], RELATIONS, families=families)
+    assert "GROUP BY" not in state.queries[0].sql
+
+
+def test_columns_that_the_sources_of_a_state_have_are_taken_from_them():
+    birds = {"name": "birds", "table_ids": ["nature/birds"]}
+    wanted = {"name": "t", "columns": [{"name": "species"}, {"name": "eggs"}]}
+    state = read_state({"sources": [birds], "tables": [wanted]})
+    made = propose("please make it", [group("people/crime")], CRIME, state=state)
+    assert [one.name for one in made.sources] == ["birds"]
+    assert made.tables[0].steps[0].reads == ("birds",)
+    assert made.questions == ()

@@ -15,8 +15,8 @@ REPEATED = "repeated in aggregate"
 """The rule that a join repeats rows that are added up."""
 _FROM = "from_"
 
-Ask = Callable[[str, int], StatementRows]
-"""Runs a statement over the tables of another, in its dialect, of so many rows."""
+Ask = Callable[[str], StatementRows]
+"""Runs a statement over the tables of another, in its dialect."""
 
 
 def findings_of_joins(statement: Checked, subject: str, ask: Ask) -> Iterator[Finding]:
@@ -102,7 +102,7 @@ def _counted(select: exp.Select, dialect: str, ask: Ask) -> _Counts:
     whole = exp.select(*cells)
     if named := _named(select):
         whole.set("with_", exp.With(expressions=[one.copy() for one in named]))
-    row = iter(map(int, ask(whole.sql(dialect, identify=True), 1).rows[0]))
+    row = iter(map(int, ask(whole.sql(dialect, identify=True)).rows[0]))
     of = dict(zip(called, islice(row, len(called)), strict=True))
     after = list(islice(row, len(joins)))
     filtered = {**dict.fromkeys(called, next(row)), **dict(zip(filled, row, strict=False))}

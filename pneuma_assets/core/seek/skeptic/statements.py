@@ -57,7 +57,7 @@ def findings_of(statement: Checked, subject: str, tables: Tables) -> Iterator[Fi
         if len(looked[one.table]) < _MOST:
             looked[one.table].append(one)
     yield from as_far_as_counted(_counted(statement, looked, subject, tables), subject)
-    of_joins = findings_of_joins(statement, subject, lambda sql, _: tables.derived(statement, sql))
+    of_joins = findings_of_joins(statement, subject, lambda sql: tables.derived(statement, sql))
     yield from as_far_as_counted(of_joins, subject)
     counts = bool(statement.tables) and statement.tree.find(exp.Count) is not None
     if not statement.columns and not counts and statement.tree.find(*SERIES) is None:
