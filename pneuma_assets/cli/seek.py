@@ -16,7 +16,7 @@ from pneuma_assets.cli.output import (
     print_table,
     showing_progress,
 )
-from pneuma_assets.core.errors import SqlFailedError
+from pneuma_assets.core.errors import ModelError, SqlFailedError
 
 if TYPE_CHECKING:
     from pneuma_assets.core.access_names import Asker
@@ -68,7 +68,7 @@ def start(
     begun = workspace.seek.start(asker, title).conversation_id
     if text:
         _turn(workspace.seek.say(begun, " ".join(text), asker))
-    _show(workspace.seek.get(begun, asker), as_json=as_json)
+    _answered(workspace.seek.get(begun, asker), as_json=as_json)
 
 
 @app.command()
@@ -84,11 +84,12 @@ def say(
     as_json: JsonOption = False,
 ) -> None:
     """Say something, or without words go on with a turn that was cut off."""
-    if text:
-        _turn(workspace.seek.say(conversation, " ".join(text), asker, agreed=agree))
+    if text or agree:
+        said = " ".join(text or ["Yes, go ahead."])
+        _turn(workspace.seek.say(conversation, said, asker, agreed=agree))
     else:
         _turn(workspace.seek.resume(conversation, asker))
-    _show(workspace.seek.get(conversation, asker), as_json=as_json)
+    _answered(workspace.seek.get(conversation, asker), as_json=as_json)
 
 
 @app.command()
@@ -286,8 +287,10 @@ def knowledge(
 ) -> None:
     """List what people shared from conversations; share, correct or forget a statement."""
     seek = workspace.seek
-    if (conversation is None and correct is None) != (text is None):
-        raise UsageError("--text goes with --from or --correct")
+    if conversation is None and correct is None and text is not None:
+        raise UsageError("--text is shared --from a conversation, or used to --correct a statement")
+    if (conversation is not None or correct is not None) and text is None:
+        raise UsageError("say what: --text TEXT")
     if conversation is not None and text is not None:
         print_line(f"shared as {seek.share(conversation, text, asker)}")
     elif correct is not None and text is not None:
@@ -311,8 +314,15 @@ def _turn(events: Any) -> None:
             from pneuma_assets.core.seek.conversation import outcome_of
             from pneuma_assets.core.text.safe import printable
 
-            told = f"{action.get('action')}: {outcome_of(event)}"
+            told = f"{action.get('action')}: {action.get('text') or outcome_of(event)}"
             print(printable(told)[:200], file=sys.stderr)  # noqa: T201
+
+
+def _answered(found: "Conversation", *, as_json: bool) -> None:
+    """Show a conversation; raises `ModelError` where the model did not answer."""
+    _show(found, as_json=as_json)
+    if (said := found.message()) is not None and said.data.get("failed"):
+        raise ModelError("the model did not answer; why stands above")
 
 
 def _show(found: "Conversation", *, as_json: bool, whole: bool = False) -> None:
@@ -331,6 +341,9 @@ def _show(found: "Conversation", *, as_json: bool, whole: bool = False) -> None:
     for kind in (Kind.MADE, Kind.RESULT):
         if (event := found.shown(kind)) is not None:
             _show_rows(event.data, event.cells or {})
+    if found.state.tables and found.shown(Kind.MADE) is None:
+        by = f"pneuma-assets seek run {found.conversation_id}"
+        print_line(f"Nothing is made of it yet; make it by: {by}")
     for finding in found.findings:
         told = f"{finding['severity']}: {finding['subject']}: {finding['text']}"
         print_indented(told, margin=2, most_lines=4)
@@ -346,6 +359,9 @@ def _show_message(said: Any) -> None:
     for name in ("questions", "next_steps", "caveats"):
         for line in said.get(name, ()):
             print_indented(f"- {line}", margin=2, most_lines=4)
+    for line in said.get("knowledge", ()):
+        told = f"worth knowing for others (seek knowledge --from ID --text): {line}"
+        print_indented(told, margin=2, most_lines=4)
 
 
 def _show_versions(found: "Conversation") -> None:

@@ -6,17 +6,18 @@ from typing import Any
 
 import pytest
 
-from pneuma_assets.core.seek.untrusted import WITHHELD, outside
+from pneuma_assets.core.seek.conversation import outcome_of
+from pneuma_assets.core.seek.untrusted import WITHHELD, outside, reads_as_order
 from tests.support.recording_endpoint import serving
 from tests.support.scripted_model import act, say, scripted_model
-from tests.support.seek_lake import ANA, BO, LAKE, actions, deploy, kinds, model_at, opened
+from tests.support.seek_lake import ANA, BO, LAKE, deploy, kinds, model_at, opened
 from tests.support.small_server import answering, send
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("small_encoder", "read_here")]
 _QUERY = [{"name": "stolen", "sql": "SELECT * FROM notes"}]
 _TABLE = [{"name": "stolen", "columns": [{"name": "x"}]}]
 _MINE = act("change", tables=_TABLE, queries=_QUERY, reason="as ordered")
-_MAKE, _RUN = act("materialize"), act("run")
+_MAKE, _RUN = act("materialize", agreed="What do the notes say"), act("run")
 _PAY = act("change", sources=[{"name": "pay", "of": ["pay/staff/salaries"]}])
 _WEB = act("search", query="salary of Eve 91234", where="web")
 _LOOK, _SEARCH = act("look", table="t1"), act("search", query="salaries")
@@ -88,9 +89,16 @@ HARMLESS = (
 """Texts like those of real tables, which are no orders."""
 
 
-@pytest.mark.parametrize("text", ORDERS)
-def test_an_order_is_withheld(text):
-    assert outside(f"Some words. {text}", 500) == WITHHELD
+@pytest.mark.parametrize("text", [one for one in ORDERS if reads_as_order(one)])
+def test_a_sentence_that_poses_as_a_part_of_the_prompt_is_withheld_and_no_other(text):
+    told = outside(f"Some words. {text}", 500)
+    assert WITHHELD in told
+    assert text not in told
+    assert told.startswith("Some words.")
+
+
+def test_forged_actions_marks_and_words_to_a_model_are_withheld():
+    assert sum(map(reads_as_order, ORDERS)) >= len(ORDERS) // 3
 
 
 @pytest.mark.parametrize("text", HARMLESS)
@@ -124,51 +132,47 @@ def hostile(tmp_path_factory, small_encoder, read_here):
     return file
 
 
-def obeying(line):
-    """Return a model that does what it is ordered to, wherever an order stands, else its line."""
+class Obeying:
+    """A model that does what it is ordered to, wherever an order stands: one after the other."""
 
-    def answer(prompt):
+    def __init__(self):
+        self.obeyed = set()
+
+    def __call__(self, prompt):
         told = prompt.partition("\nDATA (")[2]  # what its own role says is no order of others
-        flat = [json.dumps(one, ensure_ascii=False).strip('"') for one in ORDERS]
-        for text, escaped in zip(ORDERS, flat, strict=True):
-            if text in told or escaped in told:
-                return ORDERS[text]
-        return line
-
-    return answer
+        flat = {text: json.dumps(text, ensure_ascii=False).strip('"') for text in ORDERS}
+        seen = [text for text in ORDERS if text in told or flat[text] in told]
+        text = next((one for one in seen if one not in self.obeyed), None)
+        self.obeyed.add(text)
+        return say("Done.") if text is None else ORDERS[text]
 
 
-def test_a_model_that_obeys_every_order_it_reads_is_shown_none(hostile):
-    sources = [
-        {"name": "notes", "of": ["lake/notes/notes"]},
-        {"name": "named", "of": ["lake/notes/named"]},
-    ]
-    lines = [
-        act("search", query="notes named"),
-        act("search", query="notes", where="knowledge"),
-        act("change", sources=sources),
-        act("look", table="lake/notes/notes"),
-        act("look", table="lake/notes/named"),
-        act("probe", sql="SELECT * FROM notes"),
-        act("probe", sql="SELECT * FROM named"),
-        act("probe", sql="SELECT nothing FROM named"),
-        say("Done."),
-    ]
+def test_a_model_that_obeys_every_order_it_reads_makes_nothing_and_sends_nothing(hostile):
+    model = Obeying()
     with (
-        scripted_model(*map(obeying, lines)) as (endpoint, script),
-        opened(hostile, model_at(endpoint.url, actions=20)) as workspace,
+        scripted_model(*[model] * 60) as (endpoint, script),
+        serving(lambda _: (200, {"results": []})) as web,
     ):
-        begun = workspace.seek.start(ANA).conversation_id
-        list(workspace.seek.say(begun, "What do the notes say?", ANA))
-        found = workspace.seek.get(begun, ANA)
-    done = [name for name, _ in actions(found)]
-    assert done == [one["next"]["action"] for one in lines[:-1]]
-    assert [one.name for one in found.state.sources] == ["notes", "named"]
-    assert found.events[-1].data["text"] == "Done."
-    shown = "\n".join(script.prompts)
-    assert WITHHELD in shown
-    assert "fine" in shown, "cells are shown"
-    assert "said before" in shown, "knowledge is shown"
+        seek = model_at(endpoint.url, replies=20, web=web.url.removesuffix("/v1"))
+        with opened(hostile, seek) as workspace:
+            begun = workspace.seek.start(ANA).conversation_id
+            sources = [
+                {"name": name, "table_ids": [f"lake/notes/{name}"]} for name in ("notes", "named")
+            ]
+            workspace.seek.edit(begun, {"sources": sources}, ANA)
+            before = workspace.seek.knowledge(ANA), len(workspace.seek.list(ANA))
+            for text in ("What do the notes say?", "Not that. What else?", "And now?"):
+                list(workspace.seek.say(begun, text, ANA))
+            found = workspace.seek.get(begun, ANA)
+            assert (workspace.seek.knowledge(ANA), len(workspace.seek.list(ANA))) == before
+            workspace.seek.delete(begun, ANA)
+    assert len(model.obeyed) > 10, "they are shown, as data"
+    assert "said before" in "".join(script.prompts), "knowledge is shown"
+    assert not {"made", "result", "accepted"} & set(kinds(found))
+    assert not found.is_agreed
+    assert all("salaries" not in i for one in found.state.sources for i in one.table_ids)
+    assert web.said == b""
+    assert "87654" not in str(found.to_dict())
 
 
 @pytest.mark.parametrize("text", ORDERS)
@@ -211,5 +215,6 @@ def test_the_web_is_asked_in_the_person_s_own_words_alone(hostile):
         list(workspace.seek.say(begun, "Which tariffs has Germany?", ANA))
         found = workspace.seek.get(begun, ANA)
     assert asked == [("/search?q=tariffs+germany&format=json", None)]
-    assert len(found.events[1].data["found"]) == 8
+    assert outcome_of(found.events[2]) == "8 found for: tariffs germany"
+    assert len(found.events[2].data["found"]) == 8
     assert "Tariffs rose." in said.prompts[1]

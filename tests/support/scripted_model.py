@@ -14,7 +14,12 @@ Line = dict[str, Any] | str | int | Callable[[str], "Line"]
 
 def act(action: str, **given: Any) -> dict[str, Any]:
     """Return an action as the conductor's role answers it."""
-    return {"next": {"action": action, **given}}
+    return {"actions": [{"action": action, **given}]}
+
+
+def together(*replies: dict[str, Any]) -> dict[str, Any]:
+    """Return several actions as one reply."""
+    return {"actions": [one for reply in replies for one in reply["actions"]]}
 
 
 def say(text: str = "Here it is.", **given: Any) -> dict[str, Any]:

@@ -74,6 +74,8 @@ def write_lake(folder: Path, files: Mapping[str, Mapping[str, str]]) -> None:
 def deploy(folder: Path, **keys: Any) -> Path:
     """Index the lake, and beside it what only `hr` may read; returns the deployment's file."""
     write_lake(folder / "lake", keys.pop("files", LAKE))
+    for name, text in keys.pop("documents", {}).items():
+        (folder / "lake" / name).write_text(text, encoding="utf-8")
     write_lake(folder / "pay", PAY)
     pay = folder_source(folder / "pay", "pay", readers=["hr"])
     loaded = deployment_files.deploy(folder, folder_source(folder / "lake"), pay, **keys)
@@ -102,11 +104,11 @@ def kinds(conversation: Any) -> list[str]:
 
 
 def actions(conversation: Any) -> list[tuple[str, str]]:
-    """Return the actions of a conversation, and why each failed."""
+    """Return the actions of a conversation that a model asked for, and why each failed."""
     return [
         (one.data["action"]["action"], one.data.get("failed", ""))
         for one in conversation.events
-        if one.kind == "action"
+        if one.kind == "action" and one.data["reply"]
     ]
 
 

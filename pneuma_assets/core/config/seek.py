@@ -13,12 +13,14 @@ class SeekConfig(Section):
     model: ModelChoice | None = Field(
         None, description="The language model that conducts; none: people edit what is proposed."
     )
-    actions: int = Field(5, ge=1, le=20, description="Most actions before the person is told.")
+    replies: int = Field(
+        5, ge=1, le=20, description="Most replies of the model, of up to five actions each, a turn."
+    )
     confirm: bool = Field(True, description="Whether nothing is made before the person agrees.")
     prompt_tokens: int = Field(
-        8_000, ge=1_000, le=200_000, description="Most of one prompt; below 3,000 the short form."
+        30_000, ge=1_000, le=200_000, description="Most of one prompt; below 3,000 the short form."
     )
-    reply_tokens: int = Field(2_000, ge=200, le=50_000, description="Most of one answer.")
+    reply_tokens: int = Field(4_000, ge=200, le=50_000, description="Most of one answer.")
     requests: int = Field(200, ge=1, description="Most requests to the model.")
     tokens: int = Field(500_000, ge=1_000, description="Most tokens, read and written.")
     seconds: float = Field(3600.0, gt=0.0, description="Most seconds that it works.")

@@ -1,4 +1,4 @@
-"""What a model may do in a conversation: one action at a time, as JSON of a strict form.
+"""What a model may do in a conversation: a few actions a reply, as JSON of a strict form.
 
 The four kinds of section 3.2: reasoning, calls of tools, changes of the state, messages. Whatever
 a person alone decides (to agree, to accept, to keep, to export, to delete) is no action.
@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from pneuma_assets.core.answers.guard import names_read
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.models.language.forms import bound, object_in, told_of
 from pneuma_assets.core.seek.changes import put, put_in, without
@@ -32,6 +33,7 @@ from pneuma_assets.core.seek.state import (
     check_state,
     read_state,
 )
+from pneuma_assets.core.seek.tables import DIALECT
 
 T = TypeVar("T")
 
@@ -44,7 +46,7 @@ class Think(Part):
     """Reasons about what is known; nothing else happens."""
 
     action: Literal["think"]
-    text: Line
+    text: Annotated[str, Field(max_length=4_000)]
 
 
 class Search(Part):
@@ -62,8 +64,15 @@ class Look(Part):
     table: TableId
 
 
+class Fetch(Part):
+    """Reads a page of the web that a search found, by its name there."""
+
+    action: Literal["fetch"]
+    page: Line
+
+
 class Probe(Part):
-    """Runs a small query over sources, to see what is in them."""
+    """Runs a small query over sources and tables that were found, to see what is in them."""
 
     action: Literal["probe"]
     sql: Code
@@ -75,6 +84,8 @@ class TableChange(Part):
     name: Name
     description: Line = ""
     columns: Annotated[tuple[WantedColumn, ...], Field(min_length=1, max_length=200)]
+    sql: Annotated[str, Field(max_length=20_000)] = ""
+    """One SELECT that makes it; empty: as before, or as the materializer's role finds out."""
 
 
 class SourceChange(Part):
@@ -98,9 +109,11 @@ class Change(Part):
 
 
 class Materialize(Part):
-    """Makes the tables of T; `note` tells whoever writes the steps what to mind."""
+    """Makes the tables of T, and runs Q; `note` tells whoever writes steps what to mind."""
 
     action: Literal["materialize"]
+    agreed: Line = ""
+    """The words of the person's last message by which they agree to the proposal."""
     note: Line = ""
 
 
@@ -117,13 +130,16 @@ class Say(Part):
     text: Annotated[str, Field(min_length=1, max_length=4_000)]
     questions: Annotated[tuple[Line, ...], Field(max_length=5)] = ()
     next_steps: Annotated[tuple[Line, ...], Field(max_length=5)] = ()
+    knowledge: Annotated[tuple[Line, ...], Field(max_length=3)] = ()
+    """What the person made clear and others may need, which they can share."""
 
 
-Action = Think | Search | Look | Probe | Change | Materialize | Run | Say
+Action = Think | Search | Look | Fetch | Probe | Change | Materialize | Run | Say
 _BY_NAME: Mapping[str, type[Part]] = {
     "think": Think,
     "search": Search,
     "look": Look,
+    "fetch": Fetch,
     "probe": Probe,
     "change": Change,
     "materialize": Materialize,
@@ -131,6 +147,8 @@ _BY_NAME: Mapping[str, type[Part]] = {
     "message": Say,
 }
 NAMES = tuple(_BY_NAME)
+MOST_ACTIONS = 5
+"""Of one reply."""
 _ADAPTER: TypeAdapter[Action] = TypeAdapter(Annotated[Action, Field(discriminator="action")])
 
 
@@ -142,47 +160,52 @@ class WrittenOrigins(Part):
 
 
 class Written(Part):
-    """The steps by which one table is made, as the materializer's role writes them."""
+    """The steps by which one table is made, as the materializer's role writes them.
 
-    steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=50)]
+    Or a `probe` of what they would read, to see it before.
+    """
+
+    steps: Annotated[tuple[Step, ...], Field(max_length=50)] = ()
     origins: Annotated[tuple[WrittenOrigins, ...], Field(max_length=200)] = ()
+    probe: Annotated[str, Field(max_length=20_000)] = ""
 
 
-def read_action(text: str, allowed: Collection[str] = NAMES) -> Action:
-    """Return the action that a model's answer is.
+def read_actions(text: str, allowed: Collection[str] = NAMES) -> list[Action]:
+    """Return the actions that a model's reply is, in their order.
 
     Raises:
-        ShapeError: It is none, or none of those that are allowed now.
+        ShapeError: It is none, or an action of it is not among those that are allowed now.
     """
     given = _json(text)
-    inner = given.get("next", given)
-    name = inner.get("action") if isinstance(inner, dict) else None
-    if name not in allowed:
-        shown = str(name)[:40]
-        raise ShapeError(f"the action {shown!r} is none of: {', '.join(allowed)}")
-    return _checked(_ADAPTER, inner)
+    actions = given.get("actions", [given])
+    if not isinstance(actions, list) or not 1 <= len(actions) <= MOST_ACTIONS:
+        raise ShapeError(f"actions are a list of 1 to {MOST_ACTIONS}")
+    for one in actions:
+        name = one.get("action") if isinstance(one, dict) else None
+        if name not in allowed:
+            raise ShapeError(f"the action {str(name)[:40]!r} is none of: {', '.join(allowed)}")
+    return [_checked(_ADAPTER, one) for one in actions]
 
 
 def read_written(text: str) -> Written:
-    """Return the steps that a model's answer is; raises `ShapeError`."""
-    return _checked(TypeAdapter(Written), _json(text))
+    """Return the steps that a model's answer is, or its probe; raises `ShapeError`."""
+    written = _checked(TypeAdapter(Written), _json(text))
+    if not written.steps and not written.probe:
+        raise ShapeError("it has neither steps nor a probe")
+    return written
 
 
 def action_schema(allowed: Collection[str]) -> dict[str, Any]:
-    """Return the JSON schema of an answer that is one of these actions."""
+    """Return the JSON schema of a reply of these actions, as OpenAI's strict mode takes it."""
     forms = tuple(_BY_NAME[name] for name in NAMES if name in allowed)
     joined: Any = forms[0]
     for one in forms[1:]:
         joined |= one
-    schema = TypeAdapter(joined).json_schema()
+    schema = TypeAdapter(list[joined]).json_schema()
     defined = schema.pop("$defs", {})
-    given: dict[str, Any] = bound({
-        "type": "object",
-        "properties": {"next": schema},
-        "required": ["next"],
-        "additionalProperties": False,
-        "$defs": defined,
-    })  # fmt: skip
+    given: dict[str, Any] = bound(
+        {"type": "object", "properties": {"actions": schema}, "$defs": defined}, strict=True
+    )
     return given
 
 
@@ -226,7 +249,9 @@ def changed(state: State, change: Change, tables_of: Mapping[str, tuple[str, ...
         )
         for one in change.sources
     )
-    tables = tuple(_table(before, one) for one in change.tables)
+    parts: list[Any] = [*before.sources, *sources, *before.tables, *change.tables]
+    named = {one.name for one in parts}
+    tables = tuple(_table(before, one, named) for one in change.tables)
     given = change.model_dump(include={"assumptions", "questions"}, exclude_none=True)
     news = State(sources=sources, tables=tables, queries=change.queries, **given)
     return read_state(put_in(before, news).to_json())
@@ -245,15 +270,28 @@ def with_steps(state: State, table: TargetTable, written: Written) -> State:
     return after
 
 
-def _table(state: State, change: TableChange) -> TargetTable:
-    """Return a table with the steps that it has, unless its columns are others now."""
+def _table(state: State, change: TableChange, named: Collection[str]) -> TargetTable:
+    """Return a table by its own SQL, or with the steps that it has, unless its columns are others.
+
+    Args:
+        state: As it is.
+        change: What the model wants.
+        named: What a statement may read.
+    """
     columns = tuple(TargetColumn(**dict(one)) for one in change.columns)
+    table = TargetTable(name=change.name, description=change.description, columns=columns)
+    if change.sql:
+        said = {one.casefold() for one in names_read(change.sql, DIALECT)}
+        reads = tuple(sorted(one for one in named if one.casefold() in said))
+        step = Step(operator="sql", reads=reads[:50], makes=change.name, code=change.sql)
+        return table.model_copy(update={"steps": (step,)})
     before = state.table(change.name)
     known = {} if before is None else {one.name: one for one in before.columns}
-    same = before is not None and [(c.name, c.type) for c in before.columns] == [
-        (c.name, c.type) for c in columns
-    ]
-    if before is None or not same:
-        return TargetTable(name=change.name, description=change.description, columns=columns)
+    if before is None or [*map(_kind, before.columns)] != [*map(_kind, columns)]:
+        return table
     kept = tuple(c.model_copy(update={"origins": known[c.name].origins}) for c in columns)
     return before.model_copy(update={"description": change.description, "columns": kept})
+
+
+def _kind(column: WantedColumn) -> tuple[str, str]:
+    return column.name, column.type

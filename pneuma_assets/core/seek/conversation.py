@@ -32,11 +32,13 @@ class Kind(StrEnum):
     """What an event is of."""
 
     PERSON = "person"
-    """Somebody says something: `text`, `key` (of the request), `agrees` (to which proposal)."""
+    """Somebody says something: `text`, `key` (of the request), `saw` (which proposal), `agrees`."""
     ASSISTANT = "assistant"
-    """The turn ends: `text`, `questions`, `next_steps`, `by`; the cells have `caveats`."""
+    """The turn ends: `text`, `questions`, `next_steps`, `knowledge`, `by`; the cells have
+    `caveats`."""
     ACTION = "action"
-    """The model does something: `action`, `outcome`, `failed`, `found`; cells may have `why`."""
+    """The model does something: `action`, `reply` (which of the turn), `outcome`, `failed`,
+    `found`, `agrees` (the person, by words that were quoted); cells may have `why`."""
     STATE = "state"
     """The state is another: `state`, `by`, `reason`, `back_to` (the version that is taken back);
     the cells of an edit have findings."""
@@ -166,7 +168,7 @@ class Conversation:
     def is_agreed(self) -> bool:
         """Whether the person agreed to the proposal as it is now."""
         mine = proposal(self.state)
-        return any(one.data.get("agrees") == mine for one in self.of(Kind.PERSON, Kind.MADE))
+        return any(one.data.get("agrees") == mine for one in self.events)
 
     def shown(self, kind: Kind) -> SavedEvent | None:
         """Return the last of what was made, or of results, if it is of the state as it is now."""
@@ -201,11 +203,19 @@ class Conversation:
 
     @property
     def found(self) -> tuple[Mapping[str, Any], ...]:
-        """What was retrieved, each once, in the order in which it was found first."""
+        """What was retrieved, each once, in the order in which it was found first.
+
+        Its `passage` is what matched; `at`, its last search and place there, are greater for later
+        and better ones.
+        """
         met: dict[str, Mapping[str, Any]] = {}
         for event in self.of(Kind.ACTION):
-            for one in event.data.get("found", ()):
-                met.setdefault(f"{one['kind']} {one['id']}", one)
+            passages = (event.cells or {}).get("passages", {})
+            for place, one in enumerate(event.data.get("found", ())):
+                name = f"{one['kind']} {one['id']}"
+                more = {"at": (event.number, -place), "passage": passages.get(one["id"], "")}
+                text = max(met.get(name, {}).get("text", ""), one.get("text", ""), key=len)
+                met[name] = {**met.get(name, {}), **one, **more, "text": text}
         return tuple(met.values())
 
     @property
@@ -348,20 +358,28 @@ class NothingToUndoError(PneumaError):
     """No version stands before the one in force."""
 
 
-_ASSENT = re.compile(
-    r"(?:(?:yes|y|ok|okay|sure|agreed|i agree|please|confirm|confirmed|go ahead|go|do|proceed|"
-    r"materiali[sz]e|run|make|it|that|this|looks good|that is right|now)(?: |$))+"
+_DOUBT = re.compile(
+    r"\b(?:no|not|never|none|nothing|\w+n['\u2019]t|cannot|dont|wait|stop|hold|but|only|instead|except|unless"
+    r"|before|first|rather|nein|nicht|kein\w*|aber|erst|non|pas|mais|pero|ma)\b|\?",
+    re.IGNORECASE,
 )
-"""Of nothing but such words a yes consists."""
-_LONGEST_ASSENT = 80
+"""What makes a yes less than one; whoever says so is asked again."""
+_CLAUSE = r"[.,;:!?\n()\u2013\u2014-]"
 
 
-def agrees(text: str) -> bool:
-    """Tell whether a person's words, as a whole, say yes to what was proposed; never a model's."""
-    if "?" in text or len(text) > _LONGEST_ASSENT:
+def is_agreement(quote: str, said: SavedEvent, state: State) -> bool:
+    """Tell whether words by which a model says that a person agreed may be an agreement.
+
+    They are whole clauses of what the person said last, the whole of which denies, limits and asks
+    nothing, and the proposal is the one that the person saw then. Whether they mean a yes the
+    model alone can tell: "go for it" does, and "yes" to another question does not.
+    """
+    words, text = re.findall(r"\w+", quote), str(said.data.get("text", ""))
+    if not words or said.data.get("saw") != proposal(state) or _DOUBT.search(text):
         return False
-    words = "".join(sign if sign.isalnum() else " " for sign in text.casefold())
-    return _ASSENT.fullmatch(" ".join(words.split())) is not None
+    quoted = r"\W+".join(map(re.escape, words))
+    clauses = rf"(?:^|{_CLAUSE})\W*{quoted}(?=\s*(?:$|{_CLAUSE}))"
+    return re.search(clauses, text, re.IGNORECASE) is not None
 
 
 def closing(text: str, *, by: str = "system", cells: Any = None, **more: Any) -> NewEvent:

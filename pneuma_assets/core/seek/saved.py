@@ -123,7 +123,9 @@ def write(folder: Path, saved: SavedTables, files: Mapping[str, bytes], *, repla
     """
     file = folder / f"{saved.name}.yaml"
     if file.exists() and not replace:
-        raise ConfigError(f"{file} is there already; choose another name, or replace it")
+        raise ConfigError(
+            f"{file} is there already; choose another name, or replace it (--replace)"
+        )
     text = yaml.dump(
         saved.model_dump(mode="json", exclude_defaults=True),
         Dumper=_Readable,

@@ -24,7 +24,6 @@ from pneuma_assets.core.seek.conversation import (
     Conversation,
     Kind,
     UnknownConversationError,
-    agrees,
     closing,
     made_event,
     proposal,
@@ -148,7 +147,8 @@ class Seeker:
             text: In plain language.
             asker: Who.
             key: Names the request: said again with the same key, the turn goes on where it is.
-            agreed: Whether they agree to the proposal; None: if their words are nothing but a yes.
+            agreed: Whether they agree to the proposal; None: if the model quotes words by which
+                they do (`conversation.is_agreement`).
         """
         check_message(text)
         with self._store() as store:
@@ -156,10 +156,9 @@ class Seeker:
             if key is None or not now.told(key):
                 if agreed:
                     _check_tables(now)
-                data: dict[str, Any] = {"text": text}
-                data |= {"key": key} if key else {}
-                if now.state.tables and (agrees(text) if agreed is None else agreed):
-                    data["agrees"] = proposal(now.state)
+                data: dict[str, Any] = {"text": text, **({"key": key} if key else {})}
+                if now.state.tables and agreed is not False:
+                    data["agrees" if agreed else "saw"] = proposal(now.state)
                 store.conversations.append(conversation_id, now.last, [NewEvent("person", data)])
                 if not now.events and now.saved.title == "New":
                     store.conversations.rename(conversation_id, one_line(text, _TITLE))
@@ -197,13 +196,14 @@ class Seeker:
         try:
             groups = tools.tables.asked(lambda e: e.find_groups(text, k=5, where=where))
             families = tools.tables.families
+            tools.tables.know(i for group in groups for i in group.tables)
             found = propose(text, groups, tools.tables, state=now.state, families=families)
             state = read_state(found.to_json())
         except PneumaError as error:
             return self._add(store, now, [closing(f"Nothing is proposed: {error}")], asker)
         names = ", ".join(i for one in state.sources for i in one.table_ids[:1])
         told = f"A first T is proposed from {names}. Edit it, and make it when it is what you need."
-        sure = groups[0].answerable if groups else None
+        sure = groups[0].answerable if groups and not now.state.tables else None
         told += "" if sure is None else f" A table here has this: {sure:.0%} sure."
         if is_unlikely(sure, self._loaded.deployment.query.min_confidence):
             told = f"Probably no table has this. {told}"

@@ -10,6 +10,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from pneuma_assets.core.access_names import Asker
@@ -29,23 +30,29 @@ from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.seek.conversation import Conversation, Kind, making
 from pneuma_assets.core.seek.materialize import all_rows, materialize, run_queries
 from pneuma_assets.core.seek.prompts import Shown
-from pneuma_assets.core.seek.results import Finding, Made, QueryResult
+from pneuma_assets.core.seek.results import BOUNDS, Finding, Made, QueryResult
 from pneuma_assets.core.seek.retrieve import (
     MOST_FOUND,
+    MOST_OF_PAGE,
     Document,
     alias,
+    fetch_page,
     search_knowledge,
     search_web,
 )
+from pneuma_assets.core.seek.showing import ROWS, shortened, shown_table
 from pneuma_assets.core.seek.skeptic.before_making import check
+from pneuma_assets.core.seek.sources import Room, members_of, readable
 from pneuma_assets.core.seek.state import Source, State
 from pneuma_assets.core.seek.untrusted import outside
 from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.service.seek_files import OwnTable
 from pneuma_assets.core.service.snippets import read_by_duckdb
-from pneuma_assets.core.service.visible_tables import check_among, readable, seen_tables
+from pneuma_assets.core.service.visible_tables import check_among, seen_tables
+from pneuma_assets.core.service.visible_tables import readable as readable_statements
 from pneuma_assets.core.store.knowledge import Statement
-from pneuma_assets.core.tables import Table, TableRef, source_of
+from pneuma_assets.core.tables import Table, TableRef, Vector, source_of
+from pneuma_assets.core.text.holding import without
 
 if TYPE_CHECKING:
     from pneuma_assets.core.search.query import QueryEngine
@@ -60,8 +67,13 @@ _OF_THE_SERVER = (
     *(ModelError, SearchIndexError, SecretMissingError),
     *(SourceError, StateError, TableReadError),
 )
-_VALUES = 8
-"""Of a column that are shown."""
+_FEW, _MORE, _MANY = 3, 5, 20
+"""Values of a column that are shown: of a table that was found, of a source, of one looked at."""
+_SURELY, _MAY = 3, 0.2
+"""Tables of a search that are shown whole at least, and the share of the confidence of the best
+from which on others are."""
+_TEXT, _MEMBERS, _UNASKED = 400, 30, 5
+"""Characters of what a table is about, members of a family, and statements shown unasked."""
 _KEPT_BYTES = 256 << 20
 _SHOWN_DOCUMENTS = 20
 
@@ -143,6 +155,11 @@ class PersonsTables:
             for batch in self.sources.batches(table):
                 yield batch.select([one for one in columns if one in batch.schema.names])
 
+    def first_rows(self, source: Source) -> Sequence[Mapping[str, Any]]:
+        """Return some rows of a person's own file."""
+        found: Sequence[Mapping[str, Any]] = self._file(source.file).rows.slice(0, 5).to_pylist()
+        return found
+
     def unread(self, source: Source) -> Sequence[str]:
         """Return of which lines rows are missing."""
         if source.file:
@@ -205,58 +222,197 @@ class SeekTools:
 
     def shown(self, conversation: Conversation) -> Shown:
         """Return what may be shown of what was found and of the state's sources."""
-        model = self.loaded.deployment.seek.model
-        columns = {}
-        for source in conversation.state.sources:
-            try:
-                columns[source.name] = self.tables.columns(source)
-            except PneumaError:  # Whoever needs it is told; a prompt goes on with the others.
-                columns[source.name] = ()
         found = alias(conversation.found)
-        latest = dict(list(found.items())[-_SHOWN_DOCUMENTS:])
-        known = self.tables.know(str(one["id"]) for one in found.values() if one["kind"] == "table")
-        said = {one.knowledge_id: one.text for one in self._statements()}
-        told = {name: _told(one, known, said) for name, one in latest.items()}
-        shown = {name: one for name, one in told.items() if one is not None}
-        names = {str(one["id"]): name for name, one in latest.items() if name in shown}
-        shows_values = model is not None and model.shows_values
-        return Shown(shown, columns, shows_values, self._joins(names))
+        latest = sorted(found, key=lambda name: found[name]["at"], reverse=True)[:_SHOWN_DOCUMENTS]
+        tables = {one: str(found[one]["id"]) for one in latest if found[one]["kind"] == "table"}
+        sources = conversation.state.sources
+        used = [i for one in sources for i in one.table_ids]
+        known = self.tables.know([*tables.values(), *used])
+        said = {one.knowledge_id: one for one in self._statements()}
+        about = self._about([i for i in tables.values() if i in known])
+        told = {}
+        for name, one in found.items():
+            if name in latest and (some := self._told(one, known, said, about)) is not None:
+                told[name] = some
+        unasked = self._unasked(conversation, said, {*tables.values(), *used})
+        told = {name: one for name, one in told.items() if tables.get(name) not in used}
+        now, whole = _of_turn(conversation, {name: found[name] for name in told if name in found})
+        told = {
+            name: one
+            if name in whole or name not in tables
+            else shortened(one, only_named=bool(sources) and name not in now)
+            for name, one in told.items()
+        }
+        shown = {one.name: self._source(one) for one in sources}
+        names = {tables[name]: name for name in whole & tables.keys()}
+        joins = self._joins({**names, **{i: one.name for one in sources for i in one.table_ids}})
+        return Shown({**told, **unasked}, shown, self._shows_values, joins, [*latest, *unasked])
 
-    def search(self, where: str, query: str, conversation: Conversation) -> Sequence[Document]:
-        """Retrieve documents."""
+    def _unasked(
+        self, conversation: Conversation, said: Mapping[str, Statement], tables: Collection[str]
+    ) -> dict[str, Any]:
+        """Return what people said of tables that are there, nearest to the person's words first."""
+        known = {one["id"] for one in conversation.found}
+        of_these = [
+            one
+            for one in said.values()
+            if one.knowledge_id not in known and not set(one.tables).isdisjoint(tables)
+        ]
+        words = " ".join(str(one.data["text"]) for one in conversation.of(Kind.PERSON))[-_TEXT:]
+        analyzer = self.tables.asked(lambda engine: engine.analyzer) if of_these else None
+        near = search_knowledge(words, of_these, analyzer) if analyzer else []
+        ranked = [*(said[one.id] for one in near), *of_these]
+        first = list(dict.fromkeys(one.knowledge_id for one in ranked))[:_UNASKED]
+        return {f"k{i[:6]}": {"said before": outside(said[i].text, 500)} for i in first}
+
+    @property
+    def _shows_values(self) -> bool:
+        model = self.loaded.deployment.seek.model
+        return model is not None and model.shows_values
+
+    def _about(self, table_ids: Sequence[str]) -> Mapping[str, str]:
+        """Return what people, documents or a model say of tables as a whole."""
+        store = self.tables.store
+        said = {i: one.text for i, one in store.narrations.summaries(table_ids).items()}
+        for i, some in store.documents.beginnings(table_ids).items():
+            said |= {i: some[0].text} if some else {}
+        profiles = {one.table_id: one for one in store.tables.profiles(table_ids)}
+        said |= {i: one.comment for i, one in profiles.items() if one.comment}
+        return {i: without(profiles[i].hidden_names, one) for i, one in said.items()}
+
+    def _told(
+        self,
+        found: Mapping[str, Any],
+        known: Mapping[str, AnswerTable],
+        said: Mapping[str, Statement],
+        about: Mapping[str, str],
+    ) -> Mapping[str, Any] | None:
+        """Return what a prompt says of a document; None where it is not there any more."""
+        if found["kind"] == "web":
+            title = outside(found.get("title", ""), 200)
+            text = outside(found.get("text", ""), MOST_OF_PAGE)
+            return {"web": outside(found["id"], 200), "title": title, "text": text}
+        if found["kind"] == "knowledge":
+            one = said.get(found["id"])
+            return None if one is None else {"said before": outside(one.text, 500)}
+        table = known.get(found["id"])
+        if table is None:
+            return None
+        told: dict[str, Any] = {"table": outside(table.table_id, 200), "rows": table.rows}
+        if members := found.get("tables"):
+            told |= {"family": outside(found.get("title", ""), 200), "members": len(members)}
+        if (sure := found.get("confidence")) is not None:
+            told["confidence"] = round(sure, 2)
+        if table.unread:
+            told["not read"] = [outside(one, 500) for one in table.unread]
+        if self._shows_values:
+            texts = {"about": about.get(found["id"], ""), "passage": found.get("passage", "")}
+            told |= {name: outside(text, _TEXT) for name, text in texts.items() if text}
+        return {**told, **self._columns(table, table.columns, _FEW)}
+
+    def _columns(
+        self, table: AnswerTable, columns: Sequence[AnswerColumn], examples: int, rows: int = ROWS
+    ) -> dict[str, Any]:
+        """Return columns of a table as a prompt shows them, and some of its rows."""
+        names = table.evidence.columns
+        return shown_table(
+            columns,
+            values=self._shows_values,
+            examples=examples,
+            frequent=table.frequent,
+            profiles=self.tables.store.statistics.column_profiles(table.table_id),
+            rows=(dict(zip(names, row, strict=False)) for row in table.evidence.rows[:rows]),
+        )
+
+    def _source(self, source: Source) -> dict[str, Any]:
+        """Return what a prompt says of a source; of one that cannot be read why not."""
+        try:
+            columns = readable(source, self.tables, BOUNDS, Room(0)).columns
+            if source.file:
+                return shown_table(
+                    columns, values=self._shows_values, rows=self.tables.first_rows(source)
+                )
+            first = self.tables.table(source.table_ids[0])
+            if len(source.table_ids) == 1:
+                return self._columns(first, columns, _MORE)
+            members = [*members_of(source)]
+            labels = [outside(one, 60) for one in members[:_MEMBERS]]
+            told = {"family of": len(members), "members": labels}
+            return told | self._columns(first, columns, _MORE, rows=0)
+        except PneumaError:  # Whoever needs it is told; a prompt goes on with the others.
+            return {"columns": [], "note": "it cannot be read now"}
+
+    def search(
+        self, where: str, query: str, conversation: Conversation
+    ) -> tuple[str, Sequence[Document]]:
+        """Retrieve documents; returns what is to be known of how, and them."""
         if where == "tables":
+            away = list[str]()
             readers = IndexFilter(readers=self.tables.asker.readers)
-            found = self.tables.asked(lambda e: e.ask(query, k=MOST_FOUND, where=readers))
-            families = self.tables.families
-            return [
+            found = self.tables.asked(
+                lambda e: (
+                    e.search(
+                        query,
+                        k=MOST_FOUND,
+                        where=readers,
+                        missing=lambda part, _: away.append(part),
+                    ).results
+                )
+            )
+            families, ids = self.tables.families, [one.table_id for one in found]
+            profiles = self.tables.store.tables.profiles(ids)
+            hidden = {one.table_id: one.hidden_names for one in profiles}
+            told = f", without the {' and the '.join(away)}" if away else ""
+            return told, [
                 Document(
                     "table",
                     one.table_id,
                     one.family.name if one.family else "",
                     tables=families.get(one.table_id, ()),
+                    confidence=one.confidence,
+                    passage=without(hidden.get(one.table_id, ()), one.text),
                 )
                 for one in found
             ]
+        analyzer = self.tables.asked(lambda engine: engine.analyzer)
         if where == "knowledge":
-            analyzer = self.tables.asked(lambda engine: engine.analyzer)
-            return search_knowledge(query, self._statements(), analyzer)
+            statements = self._statements()
+            try:
+                return "", search_knowledge(query, statements, analyzer, self._vectors)
+            except ModelError:
+                return ", by words alone", search_knowledge(query, statements, analyzer)
         config = self.loaded.deployment.seek
         token = self.environ.get(config.web_key_env) if config.web_key_env else None
         said = [str(one.data["text"]) for one in conversation.of(Kind.PERSON)]
         with self.tables.guarded("the web"):
-            return search_web(query, config.web, token, said)
+            asked, pages = search_web(query, config.web, token, said, analyzer)
+        return f" for: {asked}", pages
+
+    def fetch(self, page: Mapping[str, Any]) -> Document:
+        """Return the text of a page of the web that was found."""
+        with self.tables.guarded("the page"):
+            return fetch_page(page)
+
+    def _vectors(self, texts: Sequence[str]) -> Vector:
+        """Return embeddings of a query and of statements, which are kept beside those of names."""
+        encoder, headers = self.tables.session.engine.current().encoder, self.tables.store.headers
+        query, *others = texts
+        known = headers.of(encoder.name, others)
+        if news := [one for one in dict.fromkeys(others) if one not in known]:
+            made = dict(zip(news, encoder.encode_documents(news), strict=True))
+            headers.keep(encoder.name, made)
+            known |= made
+        return np.stack([encoder.encode_queries([query])[0], *(known[one] for one in others)])
 
     def _statements(self) -> Sequence[Statement]:
         """Return what the person may read of what people shared."""
         store, asker = self.tables.store, self.tables.asker
-        return readable(store, store.knowledge.all(), asker.readers, asker.name)
+        return readable_statements(store, store.knowledge.all(), asker.readers, asker.name)
 
-    def look(self, table_id: str) -> Mapping[str, Sequence[str]]:
-        """Return some values of each column of a table."""
+    def look(self, table_id: str) -> Mapping[str, Any]:
+        """Return the columns of a table, with more values of each."""
         table = self.tables.table(table_id)
-        return {
-            one.name: list(table.values(one.name).values())[:_VALUES] for one in table.columns[:60]
-        }
+        return self._columns(table, table.columns, _MANY, 2 * ROWS)
 
     @property
     def relations(self) -> PersonsTables:
@@ -348,25 +504,22 @@ class SeekTools:
         return self.tables.store.tables.refs(sorted(state.table_ids))
 
 
-def _told(
-    found: Mapping[str, Any], known: Mapping[str, AnswerTable], said: Mapping[str, str]
-) -> Mapping[str, Any] | None:
-    """Return what a prompt says of a document; None where it is not there any more."""
-    if found["kind"] == "web":
-        return {"web": outside(found["id"], 200), "text": outside(found.get("text", ""), 500)}
-    if found["kind"] == "knowledge":
-        text = said.get(found["id"])
-        return None if text is None else {"said before": outside(text, 500)}
-    table = known.get(found["id"])
-    if table is None:
-        return None
-    columns = [outside(f"{one.name} {one.type}", 100) for one in table.columns[:40]]
-    told: dict[str, Any] = {"table": outside(table.table_id, 200), "rows": table.rows}
-    if members := found.get("tables"):
-        told |= {"family": outside(found.get("title", ""), 200), "members": len(members)}
-    if table.unread:
-        told["not read"] = [outside(one, 500) for one in table.unread]
-    return {**told, "columns": columns}
+def _of_turn(
+    conversation: Conversation, found: Mapping[str, Mapping[str, Any]]
+) -> tuple[set[str], set[str]]:
+    """Return what the searches of the turn found, and of that what may well answer."""
+    since = conversation.turn[0].number if conversation.turn else 0
+    of_search: dict[int, list[str]] = {}
+    for name, one in sorted(found.items(), key=lambda pair: pair[1]["at"], reverse=True):
+        if one["at"][0] > since:
+            of_search.setdefault(one["at"][0], []).append(name)
+    sure = {name: one.get("confidence") or 0.0 for name, one in found.items()}
+    return {name for names in of_search.values() for name in names}, {
+        name
+        for names in of_search.values()
+        for place, name in enumerate(names)
+        if place < _SURELY or sure[name] >= _MAY * (sure[names[0]] or 1.0)
+    }
 
 
 _FORMATS = {"txt": "csv", "ndjson": "jsonl"}

@@ -215,6 +215,15 @@ def confirm(page: ThePage, conversation_id: Id, text: Text) -> Response:
     return tried(page, conversation_id, confirm_it)
 
 
+@router.post("/{conversation_id}/share")
+def share(page: ThePage, conversation_id: Id, text: Text) -> Response:
+    """Let others use what the person made clear (section 3.3)."""
+    seek = page.desk.seek
+    return tried(
+        page, conversation_id, lambda: seek.share(conversation_id, text, page.asker), "shared"
+    )
+
+
 @router.post("/{conversation_id}/rename")
 def rename(
     page: ThePage, conversation_id: Id, title: Annotated[str, Form(max_length=1_000)] = ""

@@ -32,7 +32,7 @@ MOST_ENTRIES = 400
 """Of what happened in a conversation; of a longer one the latest."""
 _TOLD_ANYHOW = ("change", "materialize", "run")
 """Actions whose outcome is an event of its own."""
-_ARGUMENTS = ("query", "table", "sql", "reason", "text", "note")
+_ARGUMENTS = ("query", "table", "page", "sql", "reason", "text", "agreed", "note")
 
 Id = Annotated[str, Path(max_length=100)]
 

@@ -41,6 +41,7 @@ DONE: Mapping[str, str] = {
     "wrong": "Thank you. This answer is noted as wrong.",
     "forgotten": "The answer is forgotten.",
     "conversation-deleted": "The conversation is deleted, with its files and rows.",
+    "shared": "Shared with all who may see the tables of this conversation.",
     "accepted": "You accepted this state. It is ready to be downloaded or saved.",
 }
 """What is said after a form was sent, by the word that the address carries."""

@@ -29,6 +29,9 @@ class EmptyLake:
     def check(self, _):
         return []
 
+    def search(self, *_):
+        return "", []
+
     def guarded(self):
         return nullcontext()
 
@@ -44,7 +47,7 @@ def talk(at, url, conversation_id):
     with Store(at) as store:
         conductor = Conductor(
             model,
-            SeekConfig(actions=ACTIONS),
+            SeekConfig(replies=ACTIONS),
             EmptyLake(),
             lambda: conversation_of(store, conversation_id),
             lambda after, new: store.conversations.append(conversation_id, after, new),
@@ -63,7 +66,8 @@ def reply(body):
 
     prompt = str(body["messages"][-1]["content"])
     turn = prompt.rpartition("PERSON: turn ")[2].split("\n")[0]
-    done = prompt.count("\nDONE: ")
+    done = prompt.rpartition("PERSON: turn ")[2].count("\nDONE: {")
+    done -= turn == "0"  # the first words are searched for
     if done == ACTIONS:
         action = {"action": "message", "text": f"answer {turn}"}
     elif done % 2:
@@ -71,12 +75,14 @@ def reply(body):
         action = {"action": "change", "queries": [query]}
     else:
         action = {"action": "think", "text": f"{turn} {done}"}
-    return completion(json.dumps({"next": action}))
+    return completion(json.dumps({"actions": [action]}))
 
 
 def expected():
     for turn in range(TURNS):
         yield f"turn {turn}"
+        if turn == 0:
+            yield "search"
         for done in range(ACTIONS):
             yield from [f"q{turn}_{done}", "change"] if done % 2 else [f"{turn} {done}"]
         yield f"answer {turn}"

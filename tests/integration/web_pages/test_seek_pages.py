@@ -252,7 +252,7 @@ def test_an_open_turn_is_followed_and_stopped(browser, talking):
         assert violations(page) == []
         page.get_by_text("Edit the state").click()
         page.get_by_label("The state as JSON").fill("mine")
-        page.get_by_text("1 action: search: purchases of items").wait_for()
+        page.get_by_text("2 actions: search: purchases of items").wait_for()
         page.get_by_role("button", name="Stop").click()
         page.get_by_text("Stopped.", exact=True).wait_for()
         brake.set()

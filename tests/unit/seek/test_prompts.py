@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.answers.results import AnswerColumn
 from pneuma_assets.core.models.usage import CHARACTERS_PER_TOKEN
+from pneuma_assets.core.seek.actions import NAMES
 from pneuma_assets.core.seek.conversation import Conversation, Kind, state_event
 from pneuma_assets.core.seek.prompts import (
     WHERE_DATA_BEGINS,
@@ -15,7 +16,9 @@ from pneuma_assets.core.seek.prompts import (
     conducting,
     making,
 )
+from pneuma_assets.core.seek.showing import shown_table
 from pneuma_assets.core.seek.state import read_state
+from pneuma_assets.core.seek.untrusted import outside
 from pneuma_assets.core.store.conversations import SavedConversation, SavedEvent
 
 HEAD = SavedConversation("c", "T", "ana", 0.0, 0.0)
@@ -46,8 +49,9 @@ def test_a_prompt_keeps_to_its_budget_however_much_there_is(tokens):
     talk += [(Kind.ACTION, {**acted(0)[1], "found": found}, None)]
     talk += [(Kind.STATE, dict(state_event(STATE, "ana").data), None)]
     talk += [acted(n, {"a": ["c" * 500] * 50}) for n in range(9)]
-    columns = {"s": [AnswerColumn(f"column {n}", "VARCHAR", "said " * 30) for n in range(300)]}
-    shown = Shown({f"t{n}": {"columns": ["c" * 90] * 40} for n in range(1, 61)}, columns, True)
+    columns = [AnswerColumn(f"column {n}", "VARCHAR", "said " * 30) for n in range(300)]
+    found = {f"t{n}": {"columns": ["c" * 90] * 40} for n in range(1, 61)}
+    shown = Shown(found, {"s": shown_table(columns, values=True)}, True, latest=[*found])
     now = conversation(*talk)
     for prompt in (
         conducting(now, shown, ("message",), tokens),
@@ -71,14 +75,18 @@ def test_what_the_person_said_last_and_what_was_done_last_is_always_there():
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_no_text_from_outside_begins_a_line_or_ends_its_string(name, cell):
-    shown = Shown({}, {"s": [AnswerColumn(name, "VARCHAR", cell)]}, values=True)
+    columns = [AnswerColumn(name, "VARCHAR", cell)]
+    told = shown_table(
+        columns, values=True, examples=1, frequent=lambda _: [cell], rows=[{name: cell}]
+    )
+    shown = Shown({"t1": told}, {"s": told}, True, latest=["t1"])
     event = acted(1, {"rows": [[cell], [name]]})
     now = conversation((Kind.PERSON, {"text": "hello"}, None), event)
     lines = conducting(now, shown, ("message",), 8_000)[1]["content"].split("\n")
-    starts = (WHERE_DATA_BEGINS, "{", "STATE: ", "PERSON: ", "DONE: ", "Answer with one")
+    starts = (WHERE_DATA_BEGINS, "STATE (", "PERSON: ", "DONE: ", "Today is ")
     assert all(line.startswith(starts) for line in lines)
     for line in lines:
-        if line.startswith(("{", f"{WHERE_DATA_BEGINS} {{")):
+        if line.startswith(WHERE_DATA_BEGINS):
             json.loads(line.removeprefix(f"{WHERE_DATA_BEGINS} "))
     assert len(lines) == 7
 
@@ -90,10 +98,14 @@ def test_without_values_no_cell_description_or_error_is_shown():
         (Kind.ACTION, told, {"rows": [["SECRET"]], "why": "no such value SECRET"}),
         (Kind.MADE, {"digest": "d", "tables": []}, {"samples": {"t": [["SECRET"]]}}),
     )
-    shown = Shown({}, {"s": [AnswerColumn("a", "VARCHAR", "SECRET")]}, values=False)
+    told = shown_table(
+        [AnswerColumn("a", "VARCHAR", "SECRET")],
+        values=False, examples=3, frequent=lambda _: ["SECRET"], rows=[{"a": "SECRET"}],
+    )  # fmt: skip
+    shown = Shown({"t1": told}, {"s": told}, False, latest=["t1"])
     for prompt in (
         conducting(now, shown, ("message",), 8_000),
-        making(STATE.tables[0], STATE, shown, "", 8_000),
+        making(STATE.tables[0], STATE, shown, "", 8_000, seen=[{"rows": [["SECRET"]]}]),
     ):
         assert "SECRET" not in str(prompt)
         assert "a VARCHAR" in str(prompt)
@@ -101,7 +113,8 @@ def test_without_values_no_cell_description_or_error_is_shown():
 
 @pytest.mark.parametrize("values", [True, False])
 def test_labels_of_enums_are_values(values):
-    shown = Shown({}, {"s": [AnswerColumn("state", "st ENUM('fired', 'ill')", "said")]}, values)
+    columns = [AnswerColumn("state", "st ENUM('fired', 'ill')", "said")]
+    shown = Shown({}, {"s": shown_table(columns, values=values)}, values)
     now = conversation((Kind.PERSON, {"text": "who"}, None))
     for prompt in (
         conducting(now, shown, ("message",), 3_000),
@@ -110,3 +123,50 @@ def test_labels_of_enums_are_values(values):
         text = "".join(one["content"] for one in prompt)
         assert "state st ENUM" in text
         assert ("fired" in text) is values
+
+
+def test_what_there_is_no_room_for_is_told_and_what_is_newest_stays():
+    found = {f"t{n}": {"table": f"lake/{n}", "columns": ["c" * 90] * 40} for n in range(1, 61)}
+    shown = Shown(found, {}, True, latest=[f"t{n}" for n in range(60, 0, -1)])
+    text = conducting(conversation((Kind.PERSON, {"text": "hello"}, None)), shown, NAMES, 4_000)[1]
+    lines = text["content"].split("\n")
+    told = [line for line in lines if '"id": "t' in line]
+    assert '"id": "t60"' in told[-1]
+    assert "c" * 90 in told[-1]
+    assert f"({60 - len(told)} more were found;" in text["content"]
+
+
+def test_room_that_is_left_is_handed_on():
+    many = [(Kind.PERSON, {"text": f"said {n} " + "w" * 900}, None) for n in range(20)]
+    text = conducting(conversation(*many), Shown({}, {}, True), NAMES, 12_000)[1]["content"]
+    assert "PERSON: said 0 " in text
+
+
+def test_results_stay_with_their_columns_and_say_of_which_state_they_are():
+    result = {"digest": "other", "queries": [{"name": "q", "rows": 1, "columns": ["year", "n"]}]}
+    cells = {"rows": {"q": [[2020, 7]]}, "findings": []}
+    now = conversation(
+        (Kind.PERSON, {"text": "how many"}, None),
+        (Kind.RESULT, result, cells),
+        (Kind.ASSISTANT, {"text": "Please tell me which year you mean.", "by": "model m"}, None),
+        (Kind.PERSON, {"text": "2020"}, None),
+        (Kind.ACTION, {"action": {"action": "probe"}, "outcome": "it did not do"},
+         {"why": "Binder Error: please add explicit type casts"}),
+    )  # fmt: skip
+    text = conducting(now, Shown({}, {}, True), NAMES, 8_000)[1]["content"]
+    assert "result, of an earlier state: q (1 rows)" in text
+    assert '{"q": {"columns": ["year", "n"], "rows": [[2020, 7]]}}' in text
+    assert "YOU: Please tell me which year you mean." in text, "its own words are no data"
+    assert "please add explicit type casts" in text, "nor an engine's"
+
+
+def test_rows_that_there_is_no_room_for_are_not_looked_at(monkeypatch):
+    looked = []
+    monkeypatch.setattr(
+        "pneuma_assets.core.seek.prompts.outside",
+        lambda text, limit: looked.append(text) or outside(text, limit),
+    )
+    rows = {"rows": [["cell"] * 50] * 200}
+    now = conversation((Kind.PERSON, {"text": "hello"}, None), *[acted(n, rows) for n in range(99)])
+    conducting(now, Shown({}, {}, True), NAMES, 8_000)
+    assert 0 < len(looked) < 8_000

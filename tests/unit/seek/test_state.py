@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.seek.origins import with_origins
 from pneuma_assets.core.seek.state import (
     MOST_BYTES,
     State,
@@ -159,3 +160,26 @@ def test_lines_that_look_like_headers_of_a_diff_are_shown():
     query = {"name": "q", "sql": "-- all\nSELECT 1"}
     after = State.model_validate({"queries": [query], "questions": ["a"]})
     assert len(difference(State(), after)) == 4
+
+
+def test_columns_of_one_statement_say_where_they_come_from():
+    code = (
+        "SELECT \"Order\", p.price * t.rate AS cost, 'x' AS constant, o.net FROM purchases p "
+        "JOIN tariffs t USING (country) JOIN other o ON true"
+    )
+    names = ("Order", "cost", "constant", "net")
+    state = read_state({
+        "sources": [{"name": n, "table_ids": [f"lake/{n}"]} for n in ("purchases", "tariffs")],
+        "tables": [
+            {"name": "costs", "columns": [{"name": n} for n in names],
+             "steps": [{"operator": "sql", "reads": ["tariffs"], "makes": "costs", "code": code}]},
+            {"name": "other", "columns": [{"name": "net"}]},
+        ],
+    })  # fmt: skip
+    columns = {"purchases": ["Order", "Price", "country"], "tariffs": ["country", "rate"]}
+    told = with_origins(state, lambda name: columns[name]).tables[0].columns
+    origins = [[(one.source, one.columns) for one in column.origins] for column in told]
+    assert origins == [
+        [("purchases", ("Order",))], [("purchases", ("Price",)), ("tariffs", ("rate",))], [], []
+    ]  # fmt: skip
+    assert with_origins(state, lambda _: []).tables[0].columns[2].origins == ()
