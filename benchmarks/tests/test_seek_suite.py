@@ -41,7 +41,7 @@ def test_a_person_made_of_rules_accepts_the_right_rows_alone(small, answer, is_r
 
 
 PROPOSED = [seek_lake.FOUND, seek_lake.CHANGE, say("Shall I?")]
-MADE = [act("materialize"), seek_lake.STEPS, act("run"), say()]
+MADE = [act("materialize", agreed="Yes, go ahead"), seek_lake.STEPS, say()]
 COSTS = need(seek_lake.COST, [[seek_lake.EXPECTED]], measure="what new tariffs cost us in all")
 
 
@@ -51,11 +51,16 @@ def talked_at(small, url):
         return talked(workspace, COSTS, lambda c, text: [*workspace.seek.say(c, text, ASKER)])
 
 
-def test_a_person_agrees_to_a_models_proposal_when_it_has_all(small):
-    with scripted_model(*PROPOSED, *MADE) as (endpoint, _):
+def test_a_person_tells_a_model_what_they_know_agrees_and_gives_up_at_last(small):
+    told = ["purchases of items", COSTS.question, "Yes, go ahead."]
+    with scripted_model(*PROPOSED, say("As proposed."), *MADE) as (endpoint, _):
         found = talked_at(small, endpoint.url)
-    assert (found.complete, found.answered) == (1, 2)
-    assert found.told == ["purchases of items", "Yes, go ahead."]
+    assert (found.complete, found.answered, found.told) == (1, 3, told)
+    with scripted_model(*[say("No idea.")] * 20) as (endpoint, _):
+        found = talked_at(small, endpoint.url)
+    no = f"No, that is not what I need: {COSTS.question}"
+    assert (found.answered, found.turns) == (0, 5)
+    assert found.told[2:] == ["the tables are purchases and tariffs", no, no]
 
 
 @pytest.mark.parametrize(
@@ -65,6 +70,7 @@ def test_a_person_agrees_to_a_models_proposal_when_it_has_all(small):
         ([[1], [2]], [[2], [1]], True),
         ([[1], [1]], [[1]], False),
         ([[1.001]], [[1.002]], False),
+        ([[2007]], [[2008]], False),
         ([[None]], [[0]], False),
     ],
 )

@@ -129,7 +129,8 @@ def by_model(workspace: Workspace, needs: Sequence[Need], options: argparse.Name
 
 def print_spent(said: Sequence[SavedEvent]) -> None:
     """Print what the system's model did in conversations, and what that took."""
-    failed = Counter(one.data.get("failed") for one in said if one.kind == Kind.ACTION)
+    acts = (one for one in said if one.kind == Kind.ACTION and one.data["reply"])
+    failed = Counter(one.data.get("failed") for one in acts)
     unread, all_ = failed["shape"], failed.total()
     print(f"   {all_} actions, {unread} had another form, {all_ - unread - failed[None]} refused")
     spent = sum((Spent(**one.data["spent"]) for one in said if "spent" in one.data), Spent())

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import sqlglot
@@ -57,13 +58,14 @@ def replayed(workspace: Workspace, need: Need, *, wrong: bool = False) -> tuple[
 def talked(workspace: Workspace, need: Need, say: Callable[[str, str], None] | None) -> Talked:
     """Let a person who is made of rules work a need out with the system.
 
-    They open with vague words. While T lacks columns they say what they know of a slot that lacks
-    them, or else the next that they have not told; at last what their tables are called. They agree
-    to a T that has all; once it is made they put their own query in the place of Q, accept the
-    right rows, and else go on. They never write T.
+    They open with vague words, and accept rows that are the answer; they never write T. Without
+    `say`, which says a text in a conversation, there is no model: while T lacks columns they say
+    what they know of a slot that lacks them, or else the next that they have not told, at last what
+    their tables are called; a proposal that does not do is taken back, and all that was told is
+    said in one. They put their own query in the place of Q over a T that has all.
 
-    Without `say`, which says a text in a conversation, there is no model: a proposal that does not
-    do is taken back, and all that was told is said in one.
+    A model they tell all that they know when it has not answered the opening words; then they agree
+    to what it proposes, and of what is not the answer they say so, twice, with what they know.
     """
     seek = workspace.seek
     begun = seek.start(ASKER, need.name).conversation_id
@@ -81,13 +83,14 @@ def talked(workspace: Workspace, need: Need, say: Callable[[str, str], None] | N
         lacking = _lacking(need, now.state)
         if not lacking:
             found.complete = found.complete or found.turns
-        proposed = not lacking and not now.state.tables[0].steps
-        right = not lacking and not proposed and _asked(workspace, need, now, found)
+        right = not lacking and say is None and _asked(workspace, need, now, found)
         if right or has_answer(now, need):
             found.answered = found.turns
             return found
-        if say and proposed:
-            found.told.append("Yes, go ahead.")
+        if say is not None:
+            if (text := _to_model(need, now, found)) is None:
+                break
+            found.told.append(text)
         elif left:
             slot = next((one for one in left if one in lacking), left[0])
             left.remove(slot)
@@ -97,11 +100,35 @@ def talked(workspace: Workspace, need: Need, say: Callable[[str, str], None] | N
     return found
 
 
+_NO, _YES = "No, that is not what I need", "Yes, go ahead."
+_MOST_NOS = 2
+
+
+def _to_model(need: Need, now: Conversation, found: Talked) -> str | None:
+    """Return what a person says next to a model that has not answered; None: they give up."""
+    if found.turns == 1:
+        return need.question
+    if now.state.tables and now.shown(Kind.MADE) is None:
+        return _YES
+    if f"{told_of(need, 'tables')}" not in found.told:
+        return told_of(need, "tables")
+    nos = sum(one.startswith(_NO) for one in found.told)
+    return f"{_NO}: {need.question}" if nos < _MOST_NOS else None
+
+
 def has_answer(now: Conversation, need: Need) -> bool:
-    """Tell whether the computed answer is among the results that are shown."""
+    """Tell whether the computed answer is among the results that are shown, as columns of one.
+
+    Numbers may be rounded to three digits, as people read them.
+    """
     event = now.shown(Kind.RESULT)
     rows = (event.cells or {})["rows"] if event else {}
-    return any(same(one, need.answer) for one in rows.values())
+    return any(
+        same([[row[at] for at in places] for row in one], need.answer, digits=3)
+        for one in rows.values()
+        if len(one) == len(need.answer) > 0
+        for places in permutations(range(len(one[0])), len(need.answer[0]))
+    )
 
 
 def _asked(workspace: Workspace, need: Need, now: Conversation, found: Talked) -> bool:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -124,17 +124,17 @@ def _asked(folder: Path, sql: str) -> Rows:
         return connection.execute(sql).fetchall()
 
 
-def same(rows: Rows, others: Rows) -> bool:
-    """Tell whether rows are the same in any order, numbers to six digits."""
-    return sorted(map(_plain, rows)) == sorted(map(_plain, others))
+def same(rows: Rows, others: Rows, digits: int = 6) -> bool:
+    """Tell whether rows are the same in any order; of numbers that are not whole so many digits."""
+    mine, theirs = (
+        [[_cell(one, digits) for one in row] for row in some] for some in (rows, others)
+    )
+    return sorted(mine) == sorted(theirs)
 
 
-def _plain(row: Iterable[Any]) -> list[str]:
-    return [_cell(one) for one in row]
-
-
-def _cell(value: Any) -> str:
+def _cell(value: Any, digits: int) -> str:
     try:
-        return f"{float(value):.6g}"
+        number = float(value)
     except (TypeError, ValueError):
         return str(value)
+    return f"{number:.6g}" if number.is_integer() else f"{number:.{digits}g}"
