@@ -28,6 +28,9 @@ MOST_STEPS = 40
 
 FEWEST_STEPS = 20_000
 
+MOST_PIVOTED = 20_000
+"""Columns that one PIVOT makes: each value of each of its lists, for each aggregate."""
+
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END}
 
@@ -151,10 +154,29 @@ def _without_arrays_of_types(tokens: list[Any]) -> Iterator[Any]:
 
 @cache
 def _counting(parser: Any) -> Any:
-    """Return a dialect's parser, made to give up when it has looked at too many tokens."""
+    """Return a dialect's parser, made to give up when it takes too many steps."""
 
     class Counting(parser):  # type: ignore[misc]
         steps = 0
+        pivoted = 1
+
+        def _parse_pivot(self) -> Any:
+            around, self.pivoted = self.pivoted, 1
+            try:
+                return super()._parse_pivot()
+            finally:
+                self.pivoted = around
+
+        def _parse_pivot_in(self) -> Any:
+            values = super()._parse_pivot_in()
+            self.pivoted *= max(1, len(values.expressions))
+            return values
+
+        def _pivot_column_names(self, aggregations: list[Any]) -> Any:
+            """Called before the parser writes out all columns that a PIVOT makes."""
+            if self.pivoted * len(aggregations) > MOST_PIVOTED:
+                raise UnreadableSQLError(f"a PIVOT makes more than {MOST_PIVOTED:,} columns")
+            return super()._pivot_column_names(aggregations)
 
         def _advance(self, times: int = 1) -> None:
             self.steps += 1

@@ -75,7 +75,7 @@ _TROUBLED = "troubled"
 CHUNK = 200
 """Tables whose queries are read before what they say is saved."""
 
-_EDGES_VERSION = "5"
+_EDGES_VERSION = "6"
 """Of how edges are made of what a table declares; another one makes all of them again."""
 
 _NO_CELLS = np.array((), np.uint64)

@@ -1,4 +1,4 @@
-"""Thirty-four views, and what each is built from as a person reads them.
+"""Thirty-nine views, and what each is built from as a person reads them.
 
 An answer is the tables, the columns with those that their values come from, and the dialect if it
 is not PostgreSQL's. Columns that only join, filter, group or order are none of the sources. `?`
@@ -238,5 +238,32 @@ VIEWS: dict[str, tuple[str, ...]] = {
            i_item_sk::text[] AS sk, ARRAY[]::text[] AS empty, i_brand::oid AS b FROM item""",
         "item",
         "none:; tags: item.i_tags; sk: item.i_item_sk; empty:; b: item.i_brand",
+    ),
+    "a star over two columns of one name": (
+        "SELECT * FROM (SELECT s.s_state, t.s_state FROM store s, store_sales, store t) x",
+        "store store_sales",
+        "s_state: store.s_state; s_state: store.s_state",
+    ),
+    "USING over stars of tables that nobody knows": (
+        """WITH a AS (SELECT * FROM raw_a), b AS (SELECT * FROM raw_b)
+           SELECT k, s_state FROM a JOIN b USING (k), store""",
+        "raw_a raw_b store",
+        "k: raw_a.k; s_state: store.s_state",
+    ),
+    "a union with a star over a table that nobody knows": (
+        "SELECT e_sk, e_name FROM employee UNION SELECT * FROM hidden",
+        "employee hidden",
+        "e_sk: employee.e_sk; e_name: employee.e_name",
+    ),
+    "a list that names the columns of LATERAL": (
+        "SELECT x.top FROM customer c CROSS JOIN LATERAL (SELECT c.c_last_name) AS x(top)",
+        "customer",
+        "top: customer.c_last_name",
+    ),
+    "MySQL: capitals of columns do not count": (
+        "SELECT S.S_STATE AS State, STATE || '!' AS loud FROM store S",
+        "store",
+        "state: store.s_state; loud: store.s_state",
+        "mysql",
     ),
 }

@@ -61,6 +61,13 @@ def test_columns_that_only_filter_are_told_apart_from_sources():
     assert [one.sources for one in found.columns] == [{(TableName("", "", "item"), "i_brand")}]
 
 
+@pytest.mark.parametrize("computed", ["1 AS one, x", "x + " * 5_000 + "1"])
+def test_tables_are_told_where_columns_cannot_be(computed):
+    found = read(f"SELECT {computed} FROM item JOIN store USING (x)")
+    assert {table.name for table in found.tables} == {"item", "store"}
+    assert found.problem is not None
+
+
 HOSTILE = {
     "nothing": "",
     "not SQL": "\x00\xff ' unterminated",
@@ -89,6 +96,32 @@ HOSTILE = {
     + " FROM item",
     "columns of many joins": "SELECT i_brand FROM item "
     + " ".join(f"JOIN store s{n} USING (x{n})" for n in range(1_500)),
+    "many columns of one name in USING": "SELECT a FROM item "
+    + " ".join(f"JOIN nowhere n{n} USING (a, b)" for n in range(1_500)),
+    "names of USING in many tables that nobody knows": "SELECT 1 FROM item JOIN nowhere USING ("
+    + ", ".join(f"c{n}" for n in range(9_000))
+    + ")"
+    + "".join(f", nowhere n{n}" for n in range(8_000)),
+    "names of USING in many functions": "SELECT 1 FROM item JOIN nowhere USING ("
+    + ", ".join(f"c{n}" for n in range(9_000))
+    + ")"
+    + "".join(f", f(1) f{n}" for n in range(8_000)),
+    "names that several tables may have": "SELECT "
+    + ", ".join(f"x{n}" for n in range(8_000))
+    + " FROM item"
+    + "".join(f", nowhere n{n}" for n in range(8_000)),
+    "aliases that each name the one before twice": "SELECT i_brand AS a0"
+    + "".join(f", a{n - 1} || a{n - 1} AS a{n}" for n in range(1, 3_000))
+    + " FROM item",
+    "a long column grouped by over and over": "SELECT "
+    + "i_brand || " * 1_000
+    + "1 AS x FROM item GROUP BY "
+    + "1, " * 50_000
+    + "1",
+    "the same star over and over": "SELECT " + "*, " * 30_000 + "1 FROM item",
+    "a PIVOT of millions": "SELECT * FROM item PIVOT(sum(a) AS s, max(a) AS m"
+    + f" FOR b IN ({', '.join(map(str, range(3_000)))})"
+    + f" c IN ({', '.join(map(str, range(3_000)))}))",
     "many pivots": "SELECT * FROM item " + "PIVOT(sum(a) FOR b IN (1, 2)) " * 1_000,
 }
 
