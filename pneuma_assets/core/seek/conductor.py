@@ -147,10 +147,11 @@ class Conductor:
         if over := self.over(conversation.spent):
             yield [closing(_summary(conversation, f"{over} is used up; grant another to go on"))]
             return
-        reply = _Reply(self)
+        reply = _Reply(self, conversation)
         try:
-            if not any(True for _ in conversation.of(Kind.ACTION)):
-                yield reply.first_search(conversation)
+            if next(conversation.of(Kind.ACTION), None) is None:
+                yield reply.first_search()
+                reply = _Reply(self, self.load())
             yield from reply.events()
         except ModelError as error:
             told = f"The model does not answer ({error}). The state is kept"
@@ -182,8 +183,8 @@ class Conductor:
 class _Reply:
     """What a model says at once, and what comes of it."""
 
-    def __init__(self, conductor: Conductor) -> None:
-        self._by, self._of, self._number = conductor, conductor.load(), 0
+    def __init__(self, conductor: Conductor, conversation: Conversation) -> None:
+        self._by, self._of, self._number = conductor, conversation, 0
         self._before, self._told = Spent(), Spent()
         self._now: Callable[[], Spent] = Spent
 
@@ -203,8 +204,7 @@ class _Reply:
     @property
     def taken(self) -> Spent:
         """What was taken since an event told it last."""
-        told = Spent(*(-getattr(self._told, name) for name in Spent.__slots__))
-        return self._before + self._now() + told
+        return self._before + self._now() - self._told
 
     def spent(self) -> dict[str, Any]:
         """Return that, for the event that tells it now."""
@@ -212,14 +212,13 @@ class _Reply:
         self._told += taken
         return asdict(taken)
 
-    def first_search(self, conversation: Conversation) -> list[NewEvent]:
+    def first_search(self) -> list[NewEvent]:
         """Search by the person's first words, as every model would ask for at first."""
-        query = str(conversation.turn[0].data["text"])[:_FIRST_WORDS]
+        query = str(self._of.turn[0].data["text"])[:_FIRST_WORDS]
         return self._tried(actions.Search(action="search", query=query))
 
     def events(self) -> Iterator[list[NewEvent]]:
         """Ask for actions, and yield what comes of each; raises `ModelError`."""
-        self._of = self._by.load()
         acted = [one for one in self._of.turn if one.kind == Kind.ACTION]
         replies = {one.data["reply"] for one in acted} - {0}
         unread = [one for one in acted if one.data.get("failed") == _SHAPE]

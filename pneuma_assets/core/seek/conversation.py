@@ -67,6 +67,10 @@ class Spent:
         """Return both together."""
         return Spent(*(getattr(self, n) + getattr(other, n) for n in self.__slots__))
 
+    def __sub__(self, other: "Spent") -> "Spent":
+        """Return what was taken beyond the other."""
+        return Spent(*(getattr(self, n) - getattr(other, n) for n in self.__slots__))
+
 
 @dataclass(frozen=True, slots=True)
 class Version:
@@ -213,9 +217,10 @@ class Conversation:
             passages = (event.cells or {}).get("passages", {})
             for place, one in enumerate(event.data.get("found", ())):
                 name = f"{one['kind']} {one['id']}"
+                before = met.get(name, {})
                 more = {"at": (event.number, -place), "passage": passages.get(one["id"], "")}
-                text = max(met.get(name, {}).get("text", ""), one.get("text", ""), key=len)
-                met[name] = {**met.get(name, {}), **one, **more, "text": text}
+                text = max(before.get("text", ""), one.get("text", ""), key=len)
+                met[name] = {**before, **one, **more, "text": text}
         return tuple(met.values())
 
     @property
