@@ -102,9 +102,6 @@ class Tools(Protocol):
     def run(self, state: State) -> Sequence[QueryResult]:
         """Run the queries over target tables, which are made where they are not there."""
 
-    def joins(self, state: State) -> Sequence[str]:
-        """Return by which columns the sources can be joined, a line each."""
-
     def guarded(self) -> AbstractContextManager[None]:
         """Keep to who may know it why the model fails in a block, which may name its endpoint."""
 
@@ -474,7 +471,7 @@ class _Reply:
                 raise PneumaError(f"{over} is used up")
             prompt = making(
                 table, state, tools.shown(self._of), describe(), self._by.tokens,
-                note=note, joins=tools.joins(state), seen=seen, complaint=complaint,
+                note=note, seen=seen, complaint=complaint,
             )  # fmt: skip
             reply = self._ask(prompt, actions.written_schema())
             try:

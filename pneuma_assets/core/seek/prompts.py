@@ -96,7 +96,7 @@ class Shown:
         latest: These names, those that were found last first.
         sources: Likewise of the state's sources.
         values: Whether cells may be shown, and descriptions, which may quote some.
-        joins: By which columns tables can be joined, a line each.
+        joins: By which columns tables can be joined, a line each, those of sources first.
     """
 
     found: Mapping[str, Mapping[str, Any]]
@@ -144,6 +144,7 @@ def conducting(
     room = tokens * CHARACTERS_PER_TOKEN - len(system) - len(ask) - 300
     log = _log(conversation, room, values=shown.values)
     sources, found = _sources(shown), _found(shown)
+    found += _joins(shown.joins[:_MOST_JOINS], 200, behind=len(shown.found))
     needs = len(state), _size(sources), _size(log), _size(found)
     rooms = _rooms(room, needs, (0.25, 0.3, 0.25, 0.2))
     lines = (
@@ -165,7 +166,6 @@ def making(
     tokens: int,
     *,
     note: str = "",
-    joins: Iterable[str] = (),
     seen: Sequence[Mapping[str, Any]] = (),
     complaint: str = "",
 ) -> list[Message]:
@@ -178,7 +178,6 @@ def making(
         operators: What steps there are.
         tokens: Most of the prompt.
         note: What the conductor wants it to mind.
-        joins: By which columns the sources can be joined, a line each.
         seen: What its probes gave.
         complaint: Why the last steps did not do.
     """
@@ -191,7 +190,8 @@ def making(
     said += [f"QUERY {one.name}: {one.sql}" for one in state.queries]
     told = [_Entry(at, one, one[:_BRIEF]) for at, one in enumerate(said)]
     room = tokens * CHARACTERS_PER_TOKEN - len(system) - 300
-    sources = [*_sources(shown), *(_json_entry(99, {"join": outside(one, 300)}) for one in joins)]
+    sources = _sources(shown)
+    sources += _joins(shown.joins, 300, behind=len(sources))
     mine = [
         _json_entry(at, _quoted(one, [_CELLS]))
         for at, one in enumerate(seen if shown.values else ())
@@ -257,9 +257,13 @@ def _json_entry(at: int, told: Mapping[str, Any]) -> _Entry:
 def _found(shown: Shown) -> list[_Entry]:
     at = {name: place for place, name in enumerate(shown.found)}
     latest = [one for one in shown.latest if one in at]
-    told = [_json_entry(at[one], {"id": one, **shown.found[one]}) for one in latest]
-    joins = ({"join": outside(one, 200)} for one in shown.joins[:_MOST_JOINS])
-    return [*told, *(_json_entry(len(at) + place, one) for place, one in enumerate(joins))]
+    return [_json_entry(at[one], {"id": one, **shown.found[one]}) for one in latest]
+
+
+def _joins(joins: Sequence[str], length: int, *, behind: int) -> list[_Entry]:
+    """Return joins of so many characters each, which stand behind as many entries."""
+    told = ({"join": outside(one, length)} for one in joins)
+    return [_json_entry(at, one) for at, one in enumerate(told, behind)]
 
 
 def _sources(shown: Shown) -> list[_Entry]:

@@ -244,8 +244,8 @@ class SeekTools:
             for name, one in told.items()
         }
         shown = {one.name: self._source(one) for one in sources}
-        names = {tables[name]: name for name in whole & tables.keys()}
-        joins = self._joins({**names, **{i: one.name for one in sources for i in one.table_ids}})
+        names = {i: one.name for one in sources for i in one.table_ids}
+        joins = self._joins(names | {i: name for name, i in tables.items() if name in whole})
         return Shown({**told, **unasked}, shown, self._shows_values, joins, [*latest, *unasked])
 
     def _unasked(
@@ -450,20 +450,22 @@ class SeekTools:
     def _rows(self, state: State) -> Mapping[str, pa.Table]:
         return {one.table: one.rows for one in self.make(state)}
 
-    def joins(self, state: State) -> Sequence[str]:
-        """Return by which columns the sources can be joined, a line each."""
-        return self._joins({i: one.name for one in state.sources for i in one.table_ids})
-
     def _joins(self, names: Mapping[str, str]) -> Sequence[str]:
-        """Return by which columns tables can be joined, which are called by these names."""
+        """Return by which columns tables can be joined, which are called by these names.
+
+        Joins between the first ones come first.
+        """
         seen = names.keys() & self.tables.seen
+        place = {table_id: at for at, table_id in enumerate(names)}
+        found = self.tables.store.joins.of_tables(sorted(seen))
+        known = [edge for edge in found if {edge.table, edge.other} <= seen]
+        known.sort(key=lambda edge: max(place[edge.table], place[edge.other]))
         return [
             " AND ".join(
                 f"{names[edge.table]}.{mine} = {names[edge.other]}.{theirs}"
                 for mine, theirs in zip(edge.columns, edge.other_columns, strict=True)
             )
-            for edge in self.tables.store.joins.of_tables(sorted(seen))
-            if {edge.table, edge.other} <= seen
+            for edge in known
         ]
 
     def places(self, state: State) -> Mapping[str, str]:

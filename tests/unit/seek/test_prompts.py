@@ -136,6 +136,15 @@ def test_what_there_is_no_room_for_is_told_and_what_is_newest_stays():
     assert f"({60 - len(told)} more were found;" in text["content"]
 
 
+def test_whoever_writes_the_steps_is_told_every_join_however_much_was_found():
+    joins = [f"s.a{n} = s.b{n}" for n in range(5)]
+    found = {f"t{n}": {"columns": ["c" * 90] * 40} for n in range(60)}
+    shown = Shown(found, {"s": {"columns": ["b"]}}, True, joins, [*found])
+    text = making(STATE.tables[0], STATE, shown, "", 8_000)[1]["content"]
+    assert [text.count(one) for one in joins] == [1] * 5
+    assert " more sources)" not in text
+
+
 def test_room_that_is_left_is_handed_on():
     many = [(Kind.PERSON, {"text": f"said {n} " + "w" * 900}, None) for n in range(20)]
     text = conducting(conversation(*many), Shown({}, {}, True), NAMES, 12_000)[1]["content"]
