@@ -61,5 +61,8 @@ def shortened(told: Mapping[str, Any], *, only_named: bool = False) -> dict[str,
     left = ("first rows", "passage", *(("columns", "about") if only_named else ()))
     kept = {name: some for name, some in told.items() if name not in left}
     if "columns" in kept:
-        kept["columns"] = [one.partition(": ")[0][:_SHORT] for one in kept["columns"][:_FEWER]]
+        columns = kept["columns"]
+        kept["columns"] = [one.partition(": ")[0][:_SHORT] for one in columns[:_FEWER]]
+        if (more := len(columns) - _FEWER) > 0:
+            kept["more columns"] = kept.get("more columns", 0) + more
     return {name: some[:200] if isinstance(some, str) else some for name, some in kept.items()}

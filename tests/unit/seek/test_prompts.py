@@ -16,7 +16,7 @@ from pneuma_assets.core.seek.prompts import (
     conducting,
     making,
 )
-from pneuma_assets.core.seek.showing import shown_table
+from pneuma_assets.core.seek.showing import shortened, shown_table
 from pneuma_assets.core.seek.state import read_state
 from pneuma_assets.core.seek.untrusted import outside
 from pneuma_assets.core.store.conversations import SavedConversation, SavedEvent
@@ -143,6 +143,14 @@ def test_whoever_writes_the_steps_is_told_every_join_however_much_was_found():
     text = making(STATE.tables[0], STATE, shown, "", 8_000)[1]["content"]
     assert [text.count(one) for one in joins] == [1] * 5
     assert " more sources)" not in text
+
+
+@pytest.mark.parametrize("count", [3, 100, 300])
+def test_a_table_tells_how_many_columns_it_has_however_short_it_is_shown(count):
+    told = shown_table([AnswerColumn(f"c{n}", "VARCHAR", "") for n in range(count)], values=True)
+    short = shortened(told)
+    for one in (told, short, shortened(short)):
+        assert len(one["columns"]) + one.get("more columns", 0) == count
 
 
 def test_room_that_is_left_is_handed_on():
