@@ -24,7 +24,7 @@ from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store, schema
-from pneuma_assets.core.store.sqlite_database import SqliteDatabase
+from pneuma_assets.core.store.sqlite_database import StateDatabase
 from tests.support.deployment_files import deploy
 from tests.support.sql_database import VARIABLE, Database
 from tests.support.stages import run_stages
@@ -56,14 +56,14 @@ class Moments:
     def watching(self) -> Iterator[None]:
         """Notice all writes of the state, and those of the index that replace anything."""
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(SqliteDatabase, "_transaction", self._of(SqliteDatabase._transaction))
+            patched.setattr(StateDatabase, "_transaction", self._of(StateDatabase._transaction))
             for name in ("replace_tables", "set_facts", "delete_tables"):
                 patched.setattr(EmbeddedIndex, name, self._around(getattr(EmbeddedIndex, name)))
             yield
 
     def _of(self, begin: Callable[..., Any]) -> Callable[..., Any]:
         @contextmanager
-        def transaction(database: SqliteDatabase) -> Iterator[Any]:
+        def transaction(database: StateDatabase) -> Iterator[Any]:
             with begin(database) as connection:
                 yield connection
                 self.here("before")

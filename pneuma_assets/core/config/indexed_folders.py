@@ -14,6 +14,7 @@ from pathlib import Path
 import yaml
 from filelock import FileLock, Timeout
 
+from pneuma_assets.core.atomic_write import replace_file
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.config.yaml_file import read_yaml
@@ -52,7 +53,8 @@ def add_folder(file: Path, folder: Path, deployment: Deployment) -> None:
     name = source_name(folder.name, {source.name for source in deployment.sources})
     entry = {"type": "folder", "name": name, "path": _writable_text(folder)}
     text = read_yaml(file).text if file.exists() else None
-    _write(file, _NEW_FILE + _yaml(entry) if text is None else _with_entry(file, text, entry))
+    text = _NEW_FILE + _yaml(entry) if text is None else _with_entry(file, text, entry)
+    replace_file(file, text.encode())
 
 
 def _within(inner: Path, outer: Path) -> bool:
@@ -107,16 +109,6 @@ def _with_entry(file: Path, text: str, entry: dict[str, str]) -> str:
 def _yaml(entry: dict[str, str]) -> str:
     width = 10_000  # a path is never broken over two lines
     return yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=width)
-
-
-def _write(file: Path, text: str) -> None:
-    """Replace the file as one act; a reader or a crash sees the old text or the new."""
-    temporary = file.with_name(f".{file.name}.new")
-    with temporary.open("w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.replace(file)
 
 
 def _writable_text(folder: Path) -> str:

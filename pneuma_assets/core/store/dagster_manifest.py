@@ -19,12 +19,13 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 from sqlalchemy import func, select
 
+from pneuma_assets.core.atomic_write import replace_file
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError, StateError
 from pneuma_assets.core.store.database import StorePart
 from pneuma_assets.core.store.postgresql_database import PostgreSQLDatabase, server_of
 from pneuma_assets.core.store.schema import manifests, upsert
-from pneuma_assets.core.store.user_edits_journal import replace_file
+from pneuma_assets.core.store.user_edits_journal import write_errors
 from pneuma_assets.core.tables import Description, source_of
 
 MAX_UNPACKED = 512 << 20
@@ -150,7 +151,8 @@ class Folder:
         """Replace the file as one act; of several who do so at once, one is the last."""
         path = self._path(name)
         fresh = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-        replace_file(path, fresh, packed, "The manifest of tables")
+        with write_errors(path, "The manifest of tables"):
+            replace_file(path, packed, fresh)
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.manifest"

@@ -28,7 +28,7 @@ from pneuma_assets.core.store.schema import (
     insert_new,
     upsert,
 )
-from pneuma_assets.core.store.sqlite_database import SqliteFile
+from pneuma_assets.core.store.sqlite_database import SqliteDatabase
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector, content_hash
 
 logger = logging.getLogger(__name__)
@@ -146,7 +146,7 @@ class EmbeddingCache(Embeddings):
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.RLock()
-        self._file: SqliteFile | None = None
+        self._file: SqliteDatabase | None = None
 
     def _do(self, work: Callable[[Database], _Result]) -> _Result:
         with self._lock:
@@ -162,9 +162,9 @@ class EmbeddingCache(Embeddings):
                     raise StateError(f"{error!s} ({failure})") from failure
                 return work(self._opened())
 
-    def _opened(self) -> SqliteFile:
+    def _opened(self) -> SqliteDatabase:
         if self._file is None:
-            self._file = _EmbeddingFile(self._path)
+            self._file = _EmbeddingDatabase(self._path)
         return self._file
 
     def close(self) -> None:
@@ -178,7 +178,7 @@ class EmbeddingCache(Embeddings):
 _REMEDY = "remove the file: its embeddings are then computed again"
 
 
-class _EmbeddingFile(SqliteFile):
+class _EmbeddingDatabase(SqliteDatabase):
     remedy = _REMEDY
 
     def __init__(self, path: Path) -> None:

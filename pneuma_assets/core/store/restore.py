@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
-from pneuma_assets.core.store.sqlite_database import SqliteDatabase, backup_of
+from pneuma_assets.core.store.sqlite_database import StateDatabase, backup_of
 from pneuma_assets.core.store.user_edits_journal import FILE_NAME, aside, replay
 
 
@@ -51,7 +51,7 @@ def restore(path: Path) -> Restored | None:
 
 def _is_whole(path: Path) -> bool:
     try:
-        with closing(SqliteDatabase(path)) as database:
+        with closing(StateDatabase(path)) as database:
             database.check()
     except StateDamagedError:
         return False
@@ -62,7 +62,7 @@ def _make(fresh: Path, backup: Path) -> int:
     if backup.exists():
         shutil.copy2(backup, fresh)
     try:
-        with closing(SqliteDatabase(fresh)) as database:
+        with closing(StateDatabase(fresh)) as database:
             database.check()
             with database.write() as connection:
                 said = replay(connection, fresh.with_name(FILE_NAME))

@@ -24,10 +24,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
-from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
-from pneuma_assets.core.sqlite_codes import address_of, code_of, errors_in_text, remedy_of
+from pneuma_assets.core.sqlite_codes import code_of, errors_in_text, remedy_of
+from pneuma_assets.core.sqlite_wal import SqliteFile, checkpoint
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
 from pneuma_assets.core.store.schema import check_format, create, is_there
 from pneuma_assets.core.store.user_edits_journal import (
@@ -45,25 +45,12 @@ _SUSPECT = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT}
 this program."""
 
 
-def _is_busy(error: BaseException) -> bool:
-    return isinstance(error, sqlite3.Error) and code_of(error) & 0xFF == sqlite3.SQLITE_BUSY
-
-
-_WAITING = Retrying(
-    retry=retry_if_exception(_is_busy),
-    stop=stop_after_delay(BUSY_TIMEOUT_S),
-    wait=wait_random(max=0.05),
-    reraise=True,
-)
-"""Where two change a new file to WAL at once, SQLite waits for neither, whatever its timeout."""
-
-
 def _stay_connected(context: ExceptionContext) -> None:
     """Let what interrupts a statement end that alone: SQLAlchemy takes it for a lost connection."""
     context.is_disconnect = False
 
 
-class SqliteFile(Database):
+class SqliteDatabase(Database):
     """One connection writes, and one reads; whoever reads waits for nobody who writes.
 
     Both stay connected in SQLAlchemy's sense, too: to connect takes it as long as a query. SQLite's
@@ -83,7 +70,9 @@ class SqliteFile(Database):
         super().__init__(f"{what} {str(path)!r}")
         self.path = path
         self._reading = RLock()
-        self._engine = create_engine("sqlite://", creator=self._connect, poolclass=NullPool)
+        self._engine = create_engine(
+            "sqlite://", creator=SqliteFile(path, BUSY_TIMEOUT_S).connect, poolclass=NullPool
+        )
         event.listen(self._engine, "handle_error", _stay_connected)
         self._connections: list[Connection] = []
         try:
@@ -95,20 +84,6 @@ class SqliteFile(Database):
             raise
         self._changing, self._asking = self._connections
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            address_of(self.path, "rwc"),
-            uri=True,
-            timeout=BUSY_TIMEOUT_S,
-            isolation_level=None,
-            check_same_thread=False,
-        )
-        with errors_in_text():
-            _WAITING.copy()(connection.execute, "PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA secure_delete = ON")  # what is hidden leaves the file
-        return connection
-
     def check(self) -> None:
         """Let SQLite look whether all pages hang together, 0.1 s for ten thousand tables."""
         with self._errors(), self._reading:
@@ -116,12 +91,9 @@ class SqliteFile(Database):
             _check(self._asking, "quick_check")
 
     def checkpoint(self) -> None:
-        """Take what is committed out of the log, whose damage SQLite would not notice.
-
-        A reader that is at it keeps it there; it then goes with the next transactions.
-        """
+        """Take what is committed out of the log (`sqlite_wal.checkpoint`)."""
         with self._errors(), self._reading:
-            raw_of(self._asking).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            checkpoint(raw_of(self._asking))
 
     def mark(self) -> object:
         """Return SQLite's own count of changes by other connections than the one that reads."""
@@ -190,7 +162,7 @@ class SqliteFile(Database):
                 connection.close()
 
 
-class SqliteDatabase(SqliteFile):
+class StateDatabase(SqliteDatabase):
     """The state, with a backup and what people said in files beside it."""
 
     damage = _DAMAGE_OF_STATE

@@ -36,7 +36,7 @@ from pneuma_assets.core.store.queue import Queue
 from pneuma_assets.core.store.removals import Removals
 from pneuma_assets.core.store.renaming import Renaming
 from pneuma_assets.core.store.runs import Runs
-from pneuma_assets.core.store.sqlite_database import SqliteDatabase
+from pneuma_assets.core.store.sqlite_database import StateDatabase
 from pneuma_assets.core.store.tables import Tables
 from pneuma_assets.core.store.usage import Usage
 from pneuma_assets.core.store.user_edits_journal import FILE_NAME as JOURNAL
@@ -69,7 +69,7 @@ class Store(Closing):
             self.embeddings = SharedEmbeddings(self._db)
             self.manifests: Place = Server(self._db)
         else:
-            self._db = SqliteDatabase(at)
+            self._db = StateDatabase(at)
             self.embeddings = EmbeddingCache(at.with_name(FILE_NAME))
             self.manifests = Folder(at.parent)
         self.runs = Runs(self._db)

@@ -17,6 +17,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, delete, select
 
+from pneuma_assets.core.atomic_write import replace_file
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.schema import (
     access_keys,
@@ -61,7 +62,7 @@ def keep(connection: Connection, path: Path, changes: Sequence[tuple[str, Sequen
     """
     left = connection.execute(select(meta.c.value).where(meta.c.key == _MARK)).scalar()
     if all(row for _, row in changes) and left == _mark_of(path):
-        with _told(path, "What people said"), path.open("ab") as file:
+        with write_errors(path, "What people said"), path.open("ab") as file:
             file.write(_lines(changes))
             file.flush()
             os.fsync(file.fileno())
@@ -71,7 +72,7 @@ def keep(connection: Connection, path: Path, changes: Sequence[tuple[str, Sequen
 
 
 def _mark_of(path: Path) -> str:
-    with _told(path, "What people said"):
+    with write_errors(path, "What people said"):
         if not path.exists():
             return ""
         found = path.stat()
@@ -92,24 +93,13 @@ def write_journal(connection: Connection, path: Path) -> None:
         for row in connection.execute(select(table).order_by(*table.primary_key.columns))
     )
     # Of one name, so that what a killed process leaves is overwritten: it may have been withdrawn.
-    replace_file(path, path.with_name(f"{path.name}.new"), _lines(rows), "What people said")
-
-
-def replace_file(path: Path, fresh: Path, contents: bytes, what: str) -> None:
-    """Write a fresh file, then put it in the place of another; raises `StateError` of `what`."""
-    with _told(path, what):
-        try:
-            with fresh.open("wb") as file:
-                file.write(contents)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(path)
-        finally:
-            fresh.unlink(missing_ok=True)
+    with write_errors(path, "What people said"):
+        replace_file(path, _lines(rows))
 
 
 @contextmanager
-def _told(path: Path, what: str) -> Iterator[None]:
+def write_errors(path: Path, what: str) -> Iterator[None]:
+    """Raise what the system refuses as `StateError`, which says `what` cannot be kept."""
     try:
         yield
     except OSError as error:
