@@ -64,12 +64,11 @@ class IndexResource(DeploymentPart):
         """Whether another encoder is reason enough to begin anew; else somebody must say so."""
         return begins_by_itself(self.config)
 
-    def publish(self, tables: int) -> bool:
+    def publish(self) -> bool:
         """Let readers see what was built beside the old index; False if that is not there."""
-        published = publish_index(*self._place, tables, self._credentials())
-        if published:  # what was opened may have another place now
-            self.release()
-        return published
+        return publish_index(
+            self.config, self.loaded.home, self.building.build, self._credentials()
+        )
 
     def _open(self, *, building: bool) -> SearchIndex:
         if building:

@@ -42,7 +42,7 @@ def copy_index(
 
     Afterwards set index.engine to the engine that is to be used. What TO held before goes.
     """
-    from pneuma_assets.core.index.copy import check_engines
+    from pneuma_assets.core.index.copy_between import check_engines
 
     try:
         check_engines(source, target)

@@ -72,7 +72,8 @@ class SqliteFile:
         try:
             with errors_in_text():
                 connection.execute(f"PRAGMA {self._pragmas[0]}")
-                waiting(connection.execute, "PRAGMA journal_mode = WAL")
+                if self._mode == "rwc":
+                    waiting(connection.execute, "PRAGMA journal_mode = WAL")
                 for pragma in self._pragmas[1:]:
                     connection.execute(f"PRAGMA {pragma}")
         except BaseException:
@@ -142,10 +143,15 @@ class SqliteFile:
         connection.close()
 
 
-def checkpoint(connection: sqlite3.Connection) -> None:
+def checkpoint(connection: sqlite3.Connection, *, patient: bool = True) -> None:
     """Take what is committed out of the log, whose damage SQLite would not notice.
 
-    The log holds what was removed, too. A reader that is at it keeps it there; it then goes with
-    the next transactions.
+    The log holds what was removed, too. Readers of an older state keep some of it there, until they
+    end, which is waited for if `patient`, or until the next call.
     """
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    (timeout,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {timeout if patient else 0}")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {timeout}")

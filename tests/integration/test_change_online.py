@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.index.embedded import folder
+from pneuma_assets.core.index.embedded import lifecycle, pointer
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.index.embedded.lifecycle import EmbeddedKind
+from pneuma_assets.core.index.embedded.lifecycle import EmbeddedBuilds
 from pneuma_assets.core.service.workspace import Workspace
 from tests.support.deployment_files import deploy, folder_source
+from tests.support.index_blocks import file_of
 from tests.support.named_encoders import use_named_encoders
 from tests.support.pipeline_support import small_lake
 from tests.support.stages import run_stages
@@ -29,13 +30,13 @@ FORK = multiprocessing.get_context("fork")
 TABLES = 6
 QUESTION, ANSWER = "collected on island 4", "lake/t4"
 KILLING: dict[str, tuple[object, str, int]] = {
-    "nothing is begun": (EmbeddedKind, "begin_rebuild", 0),
-    "a folder is begun": (EmbeddedIndex, "__init__", 1),
+    "nothing is begun": (EmbeddedBuilds, "begin", 0),
+    "a build is made and not pointed to": (lifecycle, "point", 0),
+    "a build is begun": (EmbeddedIndex, "__init__", 1),
     "some tables are written": (EmbeddedIndex, "replace_tables", 1),
     "all but the last tables are written": (EmbeddedIndex, "replace_tables", 2),
-    "it is to take its place": (folder, "exchange", 0),
-    "it has taken its place": (folder, "_condemned", 0),
-    "the old one is to be removed": (folder, "_remove_condemned", 0),
+    "it is to take its place": (lifecycle, "point", 1),
+    "it has taken its place": (pointer.shutil, "rmtree", 0),
 }
 """At which call of which function a process is killed, by what has happened until then."""
 
@@ -109,7 +110,8 @@ def check_built(loaded: LoadedDeployment, encoder: str, analyzer: str = "english
     with Workspace(loaded, {}) as workspace:
         info = workspace.inspect_index()
     assert (info.usable, info.encoder, info.details["analyzer"]) == (True, encoder, analyzer)
-    assert [p.name for p in loaded.home.iterdir() if p.name.startswith("index")] == ["index"]
+    folder = loaded.home / "index"
+    assert [path for path in folder.iterdir() if path.is_dir()] == [file_of(folder).parent]
 
 
 class Asker:
@@ -118,7 +120,7 @@ class Asker:
     def __init__(self, loaded: LoadedDeployment) -> None:
         self._told, self._answers = FORK.Event(), FORK.Value("i", 0)
         self._heard, tell = FORK.Pipe(duplex=False)
-        self._process = FORK.Process(target=self._ask, args=(loaded, tell))
+        self._process = FORK.Process(target=self._ask, args=(loaded, tell), daemon=True)
         self._process.start()
 
     def _ask(self, loaded: LoadedDeployment, tell: Connection) -> None:

@@ -18,6 +18,7 @@ from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.registry import begin_rebuild, inspect_index, open_index
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
 from tests.support.damage import DAMAGES, places
+from tests.support.index_blocks import file_of
 
 pytestmark = pytest.mark.integration
 
@@ -179,8 +180,9 @@ def test_no_wrong_answer_and_a_rebuild_mends_it(sound, truth, tmp_path, place):
     readers = [open_embedded(home)] if place % 4 == 3 else []
     for reader in readers:
         assert reader.search(QUERIES[:1], 3)
-    log = home / "index" / "index.db-wal"
-    damaged = log if place % 6 == 5 and log.stat().st_size else home / "index" / "index.db"
+    file = file_of(home / "index")
+    log = file.with_name(f"{file.name}-wal")
+    damaged = log if place % 6 == 5 and log.stat().st_size else file
     DAMAGES[place % len(DAMAGES)](damaged, chance)
     print("damaged" if is_named(home, truth, readers) else "unharmed", damaged.name)
     begin_rebuild(IndexConfig(), home, "m", DIMENSION)

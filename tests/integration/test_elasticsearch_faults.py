@@ -11,7 +11,7 @@ import pytest
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
-from tests.support.elasticsearch_index import KIND, opener, place_of
+from tests.support.elasticsearch_index import opener, reindex_on
 from tests.support.elasticsearch_server import client_of
 from tests.support.faulty_proxy import Fault, faulty_proxy
 from tests.support.index_blocks import replace_blocks
@@ -237,7 +237,7 @@ def test_a_mapping_that_someone_changed(index, open_index, client, index_name, e
     with pytest.raises(SearchIndexError, match=r"documents of the index .* were refused .*reindex"):
         replace_blocks(open_index(patience_seconds=5.0), all_at(TABLES, 2))
     config = ElasticsearchConfig(urls=(elasticsearch_url,), name=index_name)
-    KIND.reindex(place_of(config))
+    reindex_on(config)
     mended = open_index()
     replace_blocks(mended, all_at(TABLES, 2))
     assert versions_found(mended) == NEW

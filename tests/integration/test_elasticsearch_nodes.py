@@ -11,7 +11,7 @@ import pytest
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from tests.support.elasticsearch_index import KIND, opener, place_of, rebuilt_beside
+from tests.support.elasticsearch_index import opener, rebuilt_beside, reindex_on
 from tests.support.elasticsearch_server import Cluster, client_of
 from tests.support.index_blocks import replace_blocks
 from tests.support.versioned_tables import (
@@ -137,7 +137,7 @@ def test_no_call_fails_while_indices_of_several_shards_are_swapped(elasticsearch
                 assert set(versions_found(index).values()) == {version - 1}
             load.oldest = version
             swapped()
-            KIND.reindex(place_of(config))
+            reindex_on(config)
             swapped()
             assert set(versions_found(index).values()) == {version}
         load.stop()

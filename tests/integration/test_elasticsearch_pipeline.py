@@ -401,7 +401,8 @@ def test_while_an_index_is_copied_a_run_fails_and_nothing_is_published(
     published = []
 
     def run() -> None:
-        published.append(publish_index(loaded.deployment.index, loaded.home, "words", 64, TABLES))
+        config, build = loaded.deployment.index, f"{index_name}-000001"
+        published.append(publish_index(config, loaded.home, build))
         with pytest.raises(dg.Failure, match="is being copied"):
             run_job(loaded, instance)
         assert indices(client, index_name) == [f"{index_name}-000001", f"{index_name}-000002"]
@@ -460,7 +461,7 @@ def test_two_runs_that_rebuild_at_once(deployed, instance, client, index_name):
     begun = whole_names(client, index_name)
     assert indices(client, index_name) == [f"{index_name}-000001", f"{index_name}-000002"]
     assert answer(old) == ANSWER
-    assert any(at_once(lambda: publish_index(config, home, "longer", 96, 0)))
+    assert any(at_once(lambda: publish_index(config, home, begun[1])))
     assert whole_names(client, index_name) == begun[1:]
     assert tables(new) == {}
-    assert publish_index(config, home, "longer", 96, 0) is False
+    assert publish_index(config, home, begun[1]) is False

@@ -14,8 +14,7 @@ from elasticsearch import AuthenticationException, AuthorizationException
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.registry import Credentials
-from pneuma_assets.core.text.analysis import ENGLISH
-from tests.support.elasticsearch_index import KIND, opener, place_of
+from tests.support.elasticsearch_index import opener, reindex_on
 from tests.support.elasticsearch_server import Cluster
 from tests.support.index_blocks import replace_blocks
 from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, versions_found
@@ -130,7 +129,7 @@ def test_the_writers_role_is_enough(open_index, roles, cluster):
     replace_blocks(writer, all_at(TABLES, 2))
     writer.optimise()
     config = ElasticsearchConfig(urls=cluster.urls, name=NAME, ca_certs=cluster.ca)
-    KIND.reindex(place_of(config, ENGLISH, roles["writer"]))
+    reindex_on(config, roles["writer"])
     writer = open_index(credentials=roles["writer"])
     assert versions_found(writer) == dict.fromkeys(TABLES, 2)
     info = writer.info()
@@ -155,7 +154,7 @@ def test_the_readers_role_cannot_write(open_index, written, roles, role, cluster
         lambda: replace_blocks(reader, all_at(TABLES, 3)),
         lambda: reader.delete_tables(TABLES),
         reader.optimise,
-        lambda: KIND.reindex(place_of(config, ENGLISH, roles[role])),
+        lambda: reindex_on(config, roles[role]),
     ):
         with pytest.raises(SearchIndexError, match="privileges"):
             write()

@@ -11,7 +11,7 @@ from pneuma_assets.core.index.elastic import client as transport
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.text.analysis import ENGLISH
-from tests.support.elasticsearch_index import KIND, opener, place_of
+from tests.support.elasticsearch_index import begin_on, opener, publish_on, reindex_on
 from tests.support.elasticsearch_server import client_of
 from tests.support.index_blocks import replace_blocks
 from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
@@ -132,10 +132,10 @@ def test_an_index_without_its_alias_for_writers_is_damaged(damaged, open_index):
 def test_an_index_without_its_alias_for_writers_is_rebuilt(
     damaged, config, open_index, client, index_name
 ):
-    KIND.begin_rebuild(place_of(config), IDENTITY)
+    begin_on(config, IDENTITY)
     building = open_index(building=True)
     replace_blocks(building, all_at(TABLES, 2))
-    KIND.publish(place_of(config), IDENTITY, 0)
+    publish_on(config, building)
     assert versions_found(open_index()) == dict.fromkeys(TABLES, 2)
     assert len(indices(client, index_name)) == 1, "an index that nobody uses is left"
 
@@ -150,9 +150,10 @@ def test_a_damaged_index_that_cannot_be_copied_can_be_rebuilt(
     found = client.search(index=first, query={"exists": {"field": "vector"}}, size=1)
     client.delete(index=first, id=found["hits"]["hits"][0]["_id"], refresh=True)
     with pytest.raises(SearchIndexError, match=r"its record says .*--rebuild"):
-        KIND.reindex(place_of(config))
-    KIND.begin_rebuild(place_of(config), IDENTITY)
-    replace_blocks(open_index(building=True), all_at(TABLES, 2))
-    assert KIND.publish(place_of(config), IDENTITY, 0)
+        reindex_on(config)
+    begin_on(config, IDENTITY)
+    building = open_index(building=True)
+    replace_blocks(building, all_at(TABLES, 2))
+    assert publish_on(config, building)
     assert versions_found(index) == dict.fromkeys(TABLES, 2)
     assert len(indices(client, index_name)) == 1

@@ -175,7 +175,7 @@ def test_people_who_left_a_table_are_not_found(loaded, instance, lake, replaced)
 
 def test_a_damaged_index_is_rebuilt(loaded, instance):
     run_job(loaded, instance)
-    for file in (loaded.home / "index").iterdir():
+    for file in (one for one in (loaded.home / "index").rglob("*") if one.is_file()):
         file.write_bytes(b"garbage" * 1000)
     with pytest.raises(dg.Failure, match="--rebuild"):
         run_job(loaded, instance)

@@ -6,18 +6,18 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index.embedded import folder as embedded_folder
-from pneuma_assets.core.index.embedded import lifecycle
+from pneuma_assets.core.index import registry
+from pneuma_assets.core.index.embedded import pointer
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.text.analysis import Analyzer
 from tests.support.fake_model import FakeLanguageModel
+from tests.support.index_blocks import file_of
 from tests.support.pipeline_support import deployment, run_job, small_lake
 
 pytestmark = pytest.mark.integration
 
 QUESTION, ANSWER = "海口的人口", "lake/zh"
-CUT = "finish_replacing"
-"""What stands between the last two renames."""
 
 
 class OldAnalyzer(Analyzer):
@@ -86,40 +86,26 @@ def test_indexing_renews_it_without_a_model(built_before, instance, encoder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("where", "step", "exchanges"),
-    [
-        (lifecycle, "copy_exactly", True),
-        (embedded_folder, "_condemned", True),
-        (embedded_folder, "_condemned", False),
-        (embedded_folder, CUT, False),
-    ],
+    ("where", "step"),
+    [(registry, "copy_exactly"), (pointer, "replace_file"), (pointer.shutil, "rmtree")],
 )
 def test_a_renewal_that_is_cut_off_is_completed(
-    built_before, instance, encoder, monkeypatch, where, step, exchanges
+    built_before, instance, encoder, monkeypatch, where, step
 ):
-    if not exchanges:
-        monkeypatch.setattr(embedded_folder, "exchange", unable)
     before = contents_of_old(built_before)
     cut_off(built_before, instance, monkeypatch, where, step)
-    assert (built_before.home / "index").exists() == (step != CUT)
     model = FakeLanguageModel()
     run_job(built_before, instance, model)
     assert (model.prompts, encoder.calls) == ([], [])
     assert contents(built_before) == before
     assert found(built_before)[0][0] == ANSWER
-    left = [path.name for path in built_before.home.iterdir() if path.name.startswith("index")]
-    assert left == ["index"]
-
-
-def unable(*_: object) -> bool:
-    """Stand for a system on which two folders cannot change places."""
-    return False
+    folder = built_before.home / "index"
+    assert [path for path in folder.iterdir() if path.is_dir()] == [file_of(folder).parent]
 
 
 def cut_off(loaded, instance, monkeypatch, where, step) -> None:
-    def cut(folder, *_: object) -> None:
-        if step != CUT or (loaded.home / "index.renewed").exists():
-            raise SearchIndexError("cut off")
+    def cut(*_: object, **__: object) -> None:
+        raise SearchIndexError("cut off")
 
     with monkeypatch.context() as patched:
         patched.setattr(where, step, cut)
@@ -130,7 +116,6 @@ def cut_off(loaded, instance, monkeypatch, where, step) -> None:
 def contents_of_old(loaded):
     """Read what the older version wrote."""
     folder = loaded.home / "index"
-    with closing(
-        lifecycle.EmbeddedIndex(folder, "words", 64, analyzer=Analyzer("english-1", None))
-    ) as index:
+    old = Analyzer("english-1", None)
+    with closing(EmbeddedIndex(folder, "words", 64, analyzer=old)) as index:
         return sorted((one.block.block_id, one.vector.tobytes()) for one in index.blocks())

@@ -17,6 +17,7 @@ from pneuma_assets.core.seek.conversation import (
 from pneuma_assets.core.seek.state import StateInvalidError, read_state
 from pneuma_assets.core.store.conversations import ConversationChangedError, SavedEvent
 from tests.support.endpoint_modes import like
+from tests.support.index_blocks import file_of
 from tests.support.recording_endpoint import serving
 from tests.support.scripted_model import act, say, scripted_model, together
 from tests.support.seek_lake import (
@@ -510,9 +511,10 @@ def test_a_table_that_is_taken_away_between_turns_is_unknown_and_its_rows_are_go
         assert "91234" in str(workspace.seek.get(begun, hr).to_dict())
 
 
-@pytest.mark.parametrize("file", ["lake/trade/tariffs.csv", "home/index/index.db"])
+@pytest.mark.parametrize("file", ["lake/trade/tariffs.csv", "home/index"])
 def test_what_cannot_be_read_is_named_to_who_may_see_all_alone(lake, caplog, file):
     file = lake.parent / file
+    file = file_of(file) if file.is_dir() else file
     away = file.rename(file.with_suffix(".away"))
     file.write_bytes(bytes(5_000))
     try:

@@ -5,23 +5,17 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
+from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.index.elastic.lifecycle import ElasticsearchKind, Place
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.index.registry import Credentials, IndexPlace
-from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
-
-KIND = ElasticsearchKind()
-
-
-def place_of(
-    config: ElasticsearchConfig,
-    analyzer: Analyzer = ENGLISH,
-    credentials: Credentials = Credentials(),  # noqa: B008 (frozen)
-) -> Place:
-    """Return where an index is, as `KIND` takes it."""
-    return IndexPlace(config, Path(), analyzer, credentials)
-
+from pneuma_assets.core.index.registry import (
+    NOBODY,
+    Credentials,
+    begin_rebuild,
+    publish_index,
+    reindex,
+)
+from pneuma_assets.core.text.analysis import ENGLISH
 
 CONSTANTS = ("timeout_seconds", "patience_seconds")
 """What no deployment file says, and tests have less patience for."""
@@ -37,11 +31,30 @@ def rebuilt_beside(
     config: ElasticsearchConfig, encoder: str, dimension: int
 ) -> Iterator[ElasticsearchIndex]:
     """Build an index's successor in the block, then let readers see it and drop the old one."""
-    identity = Identity(encoder, dimension, ENGLISH.name)
-    KIND.begin_rebuild(place_of(config), identity)
+    begin_on(config, Identity(encoder, dimension, ENGLISH.name))
     with closing(ElasticsearchIndex(config, encoder, dimension, building=True)) as builder:
         yield builder
-    assert KIND.publish(place_of(config), identity, 0)
+        assert publish_on(config, builder)
+
+
+def of_index(config: ElasticsearchConfig) -> IndexConfig:
+    """Return the configuration of an index on a server."""
+    return IndexConfig(engine="elasticsearch", elasticsearch=config)
+
+
+def begin_on(config: ElasticsearchConfig, identity: Identity) -> None:
+    """Make room for another build beside the index."""
+    begin_rebuild(of_index(config), Path(), identity.encoder, identity.dimension)
+
+
+def publish_on(config: ElasticsearchConfig, built: ElasticsearchIndex) -> bool:
+    """Let readers see a build."""
+    return publish_index(of_index(config), Path(), built.build)
+
+
+def reindex_on(config: ElasticsearchConfig, credentials: Credentials = NOBODY) -> None:
+    """Copy an index to one with today's settings, which takes its place."""
+    reindex(of_index(config), Path(), credentials)
 
 
 Opener = Callable[..., ElasticsearchIndex]

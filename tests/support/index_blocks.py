@@ -6,6 +6,8 @@ from pathlib import Path
 
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.index.base import SearchIndex, TableContents
+from pneuma_assets.core.index.embedded.file import FILE_NAME
+from pneuma_assets.core.index.embedded.pointer import read_pointer
 from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.support.word_encoder import WordEncoder
@@ -32,3 +34,10 @@ def index_texts(home: Path, texts: Mapping[str, str]) -> None:
     name, dimension = WordEncoder.name, WordEncoder.dimension
     with closing(open_index(IndexConfig(), home, name, dimension, building=True)) as index:
         replace_blocks(index, embedded(blocks))
+
+
+def file_of(folder: Path) -> Path:
+    """Return the file of the build that is searched of the embedded index in a folder."""
+    pointer = read_pointer(folder)
+    assert pointer is not None
+    return folder / pointer.current / FILE_NAME

@@ -5,19 +5,22 @@ key. So it shows what another engine has to bring: an `EngineKind`, a section, a
 `register_engine`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from pneuma_assets.core.config.index import Engine, register_engine
 from pneuma_assets.core.config.secrets import VariableName, read_secret
 from pneuma_assets.core.config.section_base import Section
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
+from pneuma_assets.core.index.builds import Builds
 from pneuma_assets.core.index.embedded.lifecycle import EmbeddedKind
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.registry import Credentials, IndexPlace
 
 NAME = "stub"
+Result = TypeVar("Result")
 
 
 class StubSection(Section):
@@ -44,25 +47,19 @@ class StubKind:
     def exists(self, place: Place) -> bool:
         return EmbeddedKind().exists(_on_shelf(place))
 
-    def open(self, place: Place, wanted: Identity, *, building: bool) -> SearchIndex:
+    def open(
+        self, place: Place, wanted: Identity, *, building: bool = False, build: str | None = None
+    ) -> SearchIndex:
         if place.settings.api_key_env is not None and not place.credentials.api_key:
             raise SearchIndexError("The shelf is locked; give the key.")
-        if building:
-            _on_shelf(place).home.mkdir(parents=True, exist_ok=True)
-        return EmbeddedKind().open(_on_shelf(place), wanted, building=building)
+        return EmbeddedKind().open(_on_shelf(place), wanted, building=building, build=build)
 
     def inspect(self, place: Place) -> IndexInfo | None:
         info = EmbeddedKind().inspect(_on_shelf(place))
         return None if info is None else replace(info, engine=NAME)
 
-    def begin_rebuild(self, place: Place, wanted: Identity) -> None:
-        EmbeddedKind().begin_rebuild(_on_shelf(place), wanted)
-
-    def publish(self, place: Place, built: Identity, tables: int) -> bool:
-        return EmbeddedKind().publish(_on_shelf(place), built, tables)
-
-    def reindex(self, place: Place, built: Identity | None = None) -> None:
-        EmbeddedKind().reindex(_on_shelf(place), built)
+    def administer(self, place: Place, step: Callable[[Builds], Result]) -> Result:
+        return EmbeddedKind().administer(_on_shelf(place), step)
 
 
 def _on_shelf(place: Place) -> Place:

@@ -493,6 +493,15 @@ class SearchIndex(ABC):
         Never needed for correct answers, and not worth its time after a few changes.
         """
 
+    @property
+    @abstractmethod
+    def build(self) -> str:
+        """The name of the build that this works on (`builds.Builds`)."""
+
+    @abstractmethod
+    def unchanging(self) -> AbstractContextManager[None]:
+        """Return what keeps writers out while a copy is made, where `Builds.begin` does not."""
+
     @abstractmethod
     def close(self) -> None:
         """Release files and connections; the object is not used afterwards."""

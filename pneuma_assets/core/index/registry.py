@@ -1,25 +1,30 @@
 """From a deployment file to its index, whichever engine keeps it.
 
-`SearchIndex` is one open index; an `EngineKind` opens it, looks at it and builds it again. Which
-engines there are says `core.config.index`; another one brings a class of its own and is
-registered there.
+`SearchIndex` is one open index; an `EngineKind` opens it, looks at it and knows its builds. What
+is done with these is here, the same for all engines: a new build is made beside the one that
+readers use, and takes its place as one act when it is complete. Which engines there are says
+`core.config.index`; another one brings a class of its own and is registered there.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Generic, Protocol, TypeVar
 
 from pneuma_assets.core.config.index import IndexConfig, engine_named
 from pneuma_assets.core.config.section_base import Section
-from pneuma_assets.core.errors import ConfigError, SearchIndexError
+from pneuma_assets.core.errors import ConfigError, IndexDamagedError, SearchIndexError
 from pneuma_assets.core.extras import require
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
+from pneuma_assets.core.index.builds import Builds
+from pneuma_assets.core.index.copy import copy_exactly
 from pneuma_assets.core.index.identity import Identity, OtherIdentityError
 from pneuma_assets.core.text.analysis import Analyzer, analyzer_named, analyzer_recorded
 
 Settings = TypeVar("Settings", bound=Section)
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +76,17 @@ class EngineKind(Protocol[Settings]):
     def exists(self, place: IndexPlace[Settings]) -> bool:
         """Tell whether there may be an index; False only where that is sure and costs nothing."""
 
-    def open(self, place: IndexPlace[Settings], wanted: Identity, *, building: bool) -> SearchIndex:
+    def open(
+        self,
+        place: IndexPlace[Settings],
+        wanted: Identity,
+        *,
+        building: bool = False,
+        build: str | None = None,
+    ) -> SearchIndex:
         """Open the index, for asking, or for indexing: then it is created if there is none.
 
-        `building` opens what `begin_rebuild` has begun where readers still use the old index.
+        `building` opens the successor that indexing builds, where there is one; `build` that one.
 
         Raises:
             IndexMismatchError: It was not built with what is wanted.
@@ -84,29 +96,8 @@ class EngineKind(Protocol[Settings]):
     def inspect(self, place: IndexPlace[Settings]) -> IndexInfo | None:
         """Return what the index holds, whatever encoder built it; None if there is none."""
 
-    def begin_rebuild(self, place: IndexPlace[Settings], wanted: Identity) -> None:
-        """Make room for an index of this identity, whatever the old one's identity or state.
-
-        An engine may remove the old one, or keep it for its readers until `publish`.
-        """
-
-    def publish(self, place: IndexPlace[Settings], built: Identity, tables: int) -> bool:
-        """Let readers see what was built beside the old index; False if that is not there.
-
-        What lies there may be another run's, for another configuration and only begun: it stays,
-        unless it was built with `built` and, where an engine can count under its locks, holds as
-        many `tables` as the caller has found complete.
-        """
-
-    def reindex(self, place: IndexPlace[Settings], built: Identity | None = None) -> None:
-        """Rebuild the index with today's settings and analyzer; readers are not disturbed.
-
-        No model is asked. `built` is what an index of one machine was built with, be it the one
-        that is built beside; None: the index that is asked.
-
-        Raises:
-            SearchIndexError: There is no index, or it cannot be read.
-        """
+    def administer(self, place: IndexPlace[Settings], step: Callable[[Builds], Result]) -> Result:
+        """Carry out a step on the index's builds, alone, or again where others were faster."""
 
 
 def kind_of(name: str) -> EngineKind[Any]:
@@ -171,7 +162,7 @@ def open_index(
     except OtherIdentityError as error:
         if not building or not _renews(config, error.found, wanted):
             raise
-        kind.reindex(place, error.found)
+    reindex(config, home, credentials)
     return kind.open(place, wanted, building=building)
 
 
@@ -240,31 +231,75 @@ def begin_rebuild(
     credentials: Credentials = NOBODY,
 ) -> None:
     """Make room for an index of this encoder; what is opened for `building` is then the new one."""
-    place = _place(config, home, credentials)
+    kind, place = kind_of(config.engine), _place(config, home, credentials)
     wanted = Identity(encoder, dimension, place.analyzer.name)
-    kind_of(config.engine).begin_rebuild(place, wanted)
+
+    def begin(builds: Builds) -> None:
+        try:
+            current = builds.current()
+            if current is not None:
+                builds.begin(current, wanted, copying=False)
+        except IndexDamagedError:
+            builds.discard()
+
+    kind.administer(place, begin)
 
 
 def publish_index(
-    config: IndexConfig,
-    home: Path,
-    encoder: str,
-    dimension: int,
-    tables: int,
-    credentials: Credentials = NOBODY,
+    config: IndexConfig, home: Path, build: str, credentials: Credentials = NOBODY
 ) -> bool:
     """Let readers see what was built beside the old index; False if that is not there.
 
-    `tables` is how many the caller has found in it.
+    `build` is the name of what the caller has found complete: what lies there may be another run's
+    by now, and only begun.
     """
-    place = _place(config, home, credentials)
-    built = Identity(encoder, dimension, place.analyzer.name)
-    return kind_of(config.engine).publish(place, built, tables)
+
+    def publish(builds: Builds) -> bool:
+        current = builds.current()
+        successor = None if current is None else builds.successor(current)
+        if current is None or successor is None or successor.copying or successor.index != build:
+            return False
+        builds.publish(current, build)
+        return True
+
+    return kind_of(config.engine).administer(_place(config, home, credentials), publish)
 
 
 def reindex(config: IndexConfig, home: Path, credentials: Credentials = NOBODY) -> None:
-    """Rebuild the index with today's settings and analyzer; readers are not disturbed."""
-    kind_of(config.engine).reindex(_place(config, home, credentials))
+    """Copy the index to one with today's settings and analyzer, which takes its place.
+
+    No model is asked. Readers are not disturbed; indexing has to wait.
+
+    Raises:
+        SearchIndexError: There is no index, it is being rebuilt, or it cannot be read or copied.
+    """
+    kind, place = kind_of(config.engine), _place(config, home, credentials)
+
+    def look(builds: Builds) -> tuple[str, Identity]:
+        current = builds.current()
+        if current is None:
+            raise SearchIndexError("There is no search index yet: run 'pneuma-assets index'.")
+        successor = builds.successor(current)
+        if successor is not None and not successor.copying:
+            raise SearchIndexError(
+                f"The index {current!r} is being rebuilt as {successor.index!r}: let "
+                "'pneuma-assets index' finish that first."
+            )
+        return current, builds.identity(current)
+
+    old, found = kind.administer(place, look)
+    wanted = replace(found, analyzer=place.analyzer.name)
+
+    of_old = replace(place, analyzer=Analyzer(found.analyzer, None))  # reading asks no rules
+    try:
+        with closing(kind.open(of_old, found, build=old)) as source, source.unchanging():
+            new = kind.administer(place, lambda builds: builds.begin(old, wanted, copying=True))
+            with closing(kind.open(place, wanted, build=new)) as target:
+                copy_exactly(source, target)
+            kind.administer(place, lambda builds: builds.publish(old, new))
+    except SearchIndexError:
+        if kind.administer(place, lambda builds: builds.current()) == old:
+            raise  # or another process was faster
 
 
 def _place(config: IndexConfig, home: Path, credentials: Credentials) -> IndexPlace[Any]:

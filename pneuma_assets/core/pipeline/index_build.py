@@ -33,8 +33,8 @@ class IndexBuild(Protocol):
         """Let `building` be an empty index, whatever encoder or state the old one has."""
         ...
 
-    def publish(self, tables: int) -> bool:
-        """Let readers see what this run built beside the old index, if it holds so many tables.
+    def publish(self) -> bool:
+        """Let readers see what this run built beside the old index.
 
         False if it is not there: nothing was built, or another run has begun something else there.
         """
@@ -109,4 +109,4 @@ def publish_if_complete(store: Store, site: IndexBuild) -> bool:
     held = site.building.list_tables()
     there = (r for r in store.tables.records() if r.state == TableState.INDEXED)
     complete = all(held.get(r.table_id, 0) == (r.block_count or 0) for r in there)
-    return complete and site.publish(len(held))
+    return complete and site.publish()

@@ -527,7 +527,7 @@ class Workspace(WorkspaceCatalog, WorkspaceUsage):
             SearchIndexError: There is nothing to copy.
             IndexMismatchError: The target was built with another encoder, and not to `replace`.
         """
-        from pneuma_assets.core.index.copy import copy_between
+        from pneuma_assets.core.index.copy_between import copy_between
 
         config = self.loaded.deployment.index
         return copy_between(

@@ -49,7 +49,7 @@ def _has_lost_its_state(file: Path) -> bool:
     """Tell whether a home that was used has neither a state nor what people said, keys included."""
     if (file.exists() and file.stat().st_size) or (file.parent / JOURNAL).exists():
         return False
-    others = (FILE_NAME, "tables.manifest", "index/index.db")
+    others = (FILE_NAME, "tables.manifest", "index/CURRENT")
     return any((file.parent / one).exists() for one in others)
 
 

@@ -6,11 +6,13 @@ from typing import ClassVar
 import pytest
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
+from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+from tests.conformance.index.builds import BuildsConformance
 from tests.conformance.index.search import FilterConformance, SearchConformance
 from tests.conformance.index.suite import SearchIndexConformance
 from tests.conformance.index.support import ENCODER, Conformance
-from tests.support.elasticsearch_index import KIND, place_of
+from tests.support.elasticsearch_index import reindex_on
 
 pytestmark = pytest.mark.integration
 
@@ -42,11 +44,16 @@ class OnElasticsearch(Conformance):
 
     def settle(self, index):
         """Build the index anew: merging drops removed blocks only half a minute later."""
-        KIND.reindex(place_of(self.config))
+        reindex_on(self.config)
 
 
-class TestElasticsearchIndex(OnElasticsearch, SearchIndexConformance):
+class TestElasticsearchIndex(OnElasticsearch, SearchIndexConformance, BuildsConformance):
     """With the defaults: one shard, bbq."""
+
+    @pytest.fixture
+    def deployed(self, elasticsearch_url, index_name, tmp_path):
+        server = ElasticsearchConfig(urls=(elasticsearch_url,), name=index_name)
+        return IndexConfig(engine="elasticsearch", elasticsearch=server), tmp_path
 
 
 class TestInt8OverThreeShards(OnElasticsearch, SearchConformance, FilterConformance):

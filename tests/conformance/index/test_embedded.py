@@ -4,12 +4,14 @@ from contextlib import ExitStack, closing
 
 import pytest
 
+from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from tests.conformance.index.builds import BuildsConformance
 from tests.conformance.index.suite import SearchIndexConformance
 from tests.conformance.index.support import ENCODER
 
 
-class TestEmbeddedIndex(SearchIndexConformance):
+class TestEmbeddedIndex(SearchIndexConformance, BuildsConformance):
     lexical_tolerance = 1e-5
     semantic_tolerance = 1e-6
 
@@ -22,3 +24,7 @@ class TestEmbeddedIndex(SearchIndexConformance):
                 return opened.enter_context(closing(index))
 
             yield factory
+
+    @pytest.fixture
+    def deployed(self, tmp_path):
+        return IndexConfig(), tmp_path

@@ -109,7 +109,7 @@ def test_a_failing_source_says_so_and_removes_nothing(opened):
     source, target = opened("a"), opened("b")
     replace_blocks(source, LAKE)
     replace_blocks(target, {"old/table": embedded("old/table", "still there")})
-    folder = Path(source.info().details["file"]).parent
+    folder = Path(source.info().details["file"]).parent.parent
     with (
         closing(Broken(folder, ENCODER.name, ENCODER.dimension)) as broken,
         pytest.raises(SearchIndexError, match="the disk is gone"),

@@ -8,7 +8,7 @@ import pytest
 from pneuma_assets.core.index.embedded import stats
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
-from tests.support.index_blocks import replace_blocks
+from tests.support.index_blocks import file_of, replace_blocks
 
 VECTOR = np.array([1, 0, 0, 0], np.float32)
 
@@ -67,7 +67,7 @@ def test_damage_after_a_check_is_found(index, tmp_path, at_once):
     write(index, *(f"pond {n} " + "x" * 2000 for n in range(3000)))  # more than SQLite remembers
     index.optimise()  # everything is in the one file
     assert index.info().usable
-    path = tmp_path / "index" / "index.db"
+    path = file_of(tmp_path / "index")
     at = path.read_bytes().index(b"pond 1500 ")
     with path.open("r+b") as file:
         file.seek(at)

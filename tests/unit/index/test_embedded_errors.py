@@ -7,18 +7,16 @@ import numpy as np
 import pytest
 
 from pneuma_assets.core.config.index import IndexConfig
-from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
+from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.base import IndexQuery, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.registry import (
-    begin_rebuild,
     inspect_index,
     open_index,
-    publish_index,
 )
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
 from tests.support.damage import spoil_name
-from tests.support.index_blocks import replace_blocks
+from tests.support.index_blocks import file_of, replace_blocks
 
 EVIDENCE = TableTerms(("lakes",), ("lake",), "water", "waters", (("Ladoga",), (None,)), ("Onega",))
 
@@ -39,7 +37,7 @@ def fill(folder, count=200):
     index = open_in(folder)
     index.replace_tables({"s/t": TableContents(blocks("s/t", count, 500), EVIDENCE)})
     index.close()
-    return folder / "index.db"
+    return file_of(folder)
 
 
 def ask(folder):
@@ -122,7 +120,7 @@ def test_what_is_not_as_it_was_written_is_damage(tmp_path, statement):
 
 
 def unknown_kind(path):
-    index = open_in(path.parent)
+    index = open_in(path.parent.parent)
     (item,) = blocks("s/t", 1)
     later = Block("s/t", "Values/2", item.block.text)  # as a newer version may name one
     replace_blocks(index, {"s/t": [EmbeddedBlock(later, item.vector)]})
@@ -140,8 +138,8 @@ def a_folder(path):
         (not_a_database, "--rebuild"),
         (truncated, "--rebuild"),
         (garbage_inside, "--rebuild"),
-        (another_program, "move it away"),
-        (another_format, r"another version.*\(format 99, this is 3\).*--rebuild"),
+        (another_program, "--rebuild"),
+        (another_format, r"another version.*\(format 99, this is 4\).*--rebuild"),
         (a_table_gone, "--rebuild"),
         (contents_gone, "--rebuild"),
         (unknown_kind, "upgrade pneuma-assets"),
@@ -160,7 +158,7 @@ def test_no_evidence_of_another_table_is_given_back(tmp_path):
     index.replace_tables({i: TableContents((), EVIDENCE) for i in ("s/t", "s/u")})
     index.close()
     change(
-        tmp_path / "index.db",
+        file_of(tmp_path),
         "UPDATE contents SET evidence = (SELECT evidence FROM contents ORDER BY seq LIMIT 1)",
     )
     with pytest.raises(IndexDamagedError, match="not that of its table"):
@@ -177,27 +175,6 @@ def test_health_says_what_is_wrong(tmp_path, spoil):
     assert info.engine == "embedded"
 
 
-def test_an_index_of_another_encoder_is_built_beside(tmp_path):
-    config = IndexConfig()
-    index = open_index(config, tmp_path, "old", 4, building=True)
-    replace_blocks(index, {"s/t": blocks("s/t", 3)})
-    with pytest.raises(IndexMismatchError, match=r"'old' of dimension 4.*'new' of dimension 8"):
-        open_index(config, tmp_path, "new", 8)
-    begin_rebuild(config, tmp_path, "new", 8)
-    begin_rebuild(config, tmp_path, "new", 8)
-    anew = open_index(config, tmp_path, "new", 8, building=True)
-    assert anew.list_tables() == {}
-    assert index.list_tables() == {"s/t": 3}
-    with pytest.raises(IndexMismatchError):
-        open_index(config, tmp_path, "new", 8)
-    assert publish_index(config, tmp_path, "new", 8, 0)
-    with pytest.raises(IndexMismatchError):
-        index.list_tables()
-    assert open_index(config, tmp_path, "new", 8).list_tables() == {}
-    assert not publish_index(config, tmp_path, "new", 8, 0)
-    assert [path.name for path in tmp_path.iterdir()] == ["index"]
-
-
 def test_inspecting_needs_no_encoder(tmp_path):
     config = IndexConfig()
     assert inspect_index(config, tmp_path) is None
@@ -208,20 +185,9 @@ def test_inspecting_needs_no_encoder(tmp_path):
     assert info == index.info()
     assert (info.encoder, info.dimension, info.tables, info.blocks) == ("m", 4, 2, 3)
     index.close()
-    not_a_database(tmp_path / "index" / "index.db")
+    not_a_database(file_of(tmp_path / "index"))
     with pytest.raises(SearchIndexError, match="--rebuild"):
         inspect_index(config, tmp_path)
-
-
-def test_an_open_reader_follows_a_rebuild(tmp_path):
-    config = IndexConfig()
-    reader = open_index(config, tmp_path, "m", 4, building=True)
-    replace_blocks(reader, {"s/t": blocks("s/t", 3)})
-    assert len(reader.search([IndexQuery("lake", None)], 9)[0].lexical) == 3
-    begin_rebuild(config, tmp_path, "m", 4)
-    replace_blocks(open_index(config, tmp_path, "m", 4, building=True), {"s/u": blocks("s/u", 2)})
-    assert reader.list_tables() == {"s/u": 2}
-    assert len(reader.search([IndexQuery("lake", None)], 9)[0].lexical) == 2
 
 
 def test_a_lock_held_too_long_is_named(tmp_path):

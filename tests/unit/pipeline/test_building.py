@@ -1,5 +1,6 @@
 """Which index a run writes, and when its readers see it, on the real store and embedded index."""
 
+import shutil
 from contextlib import closing
 
 import numpy as np
@@ -8,7 +9,6 @@ import pytest
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.index.embedded.folder import discard
 from pneuma_assets.core.index.registry import begin_rebuild, open_index, publish_index
 from pneuma_assets.core.pipeline.index_build import (
     publish_if_complete,
@@ -42,10 +42,10 @@ class Site:
 
     def begin_anew(self) -> None:
         self.close()
-        discard(self.folder)
+        shutil.rmtree(self.folder)
         self.begun += 1
 
-    def publish(self, tables: int) -> bool:
+    def publish(self) -> bool:
         self.published += 1
         return self.begun > 0
 
@@ -80,7 +80,7 @@ def store(tmp_path):
 
 def damage(site) -> None:
     site.close()
-    for file in site.folder.glob("*.db"):
+    for file in site.folder.rglob("*.db"):
         file.write_bytes(b"garbage" * 1000)
 
 
@@ -188,8 +188,8 @@ class DeployedSite(Site):
     def begin_anew(self) -> None:
         begin_rebuild(CONFIG, self.folder.parent, self.encoder, 4)
 
-    def publish(self, tables: int) -> bool:
-        return publish_index(CONFIG, self.folder.parent, self.encoder, 4, tables)
+    def publish(self) -> bool:
+        return publish_index(CONFIG, self.folder.parent, self.building.build)
 
 
 def test_a_run_does_not_publish_what_another_configuration_has_begun(tmp_path, store):

@@ -1,5 +1,6 @@
 """The embedding stage on the real store and index: each text costs one embedding, once."""
 
+import shutil
 import sqlite3
 from contextlib import closing
 
@@ -8,7 +9,6 @@ import pytest
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.index.embedded.folder import discard
 from pneuma_assets.core.pipeline import embed
 from pneuma_assets.core.pipeline.embed import CHUNK, EmbeddingBlocksFigures, embed_tables
 from pneuma_assets.core.pipeline.write import index_tables, remove_gone
@@ -150,7 +150,7 @@ def test_a_lost_index_is_filled_without_the_encoder(lake):
     lake.run("first")
     lake.embedded()
     lake.index.close()
-    discard(lake.folder / "index")
+    shutil.rmtree(lake.folder / "index")
     lake.open()
     lake.store.queue.mark_pending(f"lake/{name}" for name in names(3))
     assert lake.run("second").embedded == 0
@@ -177,7 +177,7 @@ def test_another_encoder_embeds_everything_anew_and_leaves_nothing_of_the_first(
     lake.show(*names(3))
     lake.run("first")
     lake.index.close()
-    discard(lake.folder / "index")
+    shutil.rmtree(lake.folder / "index")
     lake.open(OtherEncoder)
     lake.store.queue.mark_pending(f"lake/{name}" for name in names(3))
     assert lake.run("second").embedded == 4

@@ -17,6 +17,7 @@ from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store.queue import QueueCounts
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.support.deployment_files import deploy
+from tests.support.index_blocks import file_of
 
 TO_DO = QueueCounts(indexed=2, with_blocks=2)
 
@@ -91,7 +92,7 @@ def test_an_encoder_that_is_not_there_is_told(deployed):
 
 def test_a_damaged_index_is_told(deployed):
     deployed.index.close()
-    (deployed.loaded.home / "index" / "index.db").write_bytes(b"no database" * 1000)
+    file_of(deployed.loaded.home / "index").write_bytes(b"no database" * 1000)
     with pytest.raises(SearchIndexError):
         deployed.reasons()
 

@@ -1,5 +1,7 @@
 """Compacting an index: what it gives back, and what it refuses."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.support.index_blocks import file_of
 
 
 @pytest.fixture
@@ -35,11 +38,12 @@ def test_the_room_of_removed_tables_is_given_back(index):
 def test_a_damaged_index_is_left_as_it_is(index, tmp_path):
     index.optimise()
     index.close()
-    file = tmp_path / "index" / "index.db"
+    file = file_of(tmp_path / "index")
     data = bytearray(file.read_bytes())
     at = data.find(b"7 7 7 7 7 7")
     data[at : at + 1] = b"8"
     file.write_bytes(data)
-    with pytest.raises(IndexDamagedError):
-        optimise_index(index)
+    again = EmbeddedIndex(tmp_path / "index", "encoder", 4)
+    with pytest.raises(IndexDamagedError), closing(again):
+        optimise_index(again)
     assert file.read_bytes() == bytes(data)

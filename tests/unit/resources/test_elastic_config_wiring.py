@@ -56,7 +56,7 @@ def test_a_run_reads_the_secret_and_never_shows_it(deployed, secret, options):
     with index.process_config_and_initialize_cm() as ready:
         assert SECRET not in f"{ready!r} {ready} {ready.encoder!r}"
         with pytest.raises(SearchIndexError) as raised:
-            ready.publish(0)
+            ready.publish()
     assert SECRET not in f"{raised.value} {raised.value.__cause__!r}"
 
 
@@ -137,6 +137,6 @@ def test_asking_builds_nothing_and_a_home_is_not_made(deployed):
 
 def test_the_embedded_engine_has_nothing_to_swap(deployed, tmp_path):
     config = deployed(engine="embedded").deployment.index
-    assert publish_index(config, tmp_path, "words", 4, 0) is False
+    assert publish_index(config, tmp_path, "none") is False
     with pytest.raises(SearchIndexError, match="run 'pneuma-assets index'"):
         reindex(config, tmp_path)

@@ -22,6 +22,7 @@ from pneuma_assets.core.tables import Problem
 from pneuma_assets.workspace import Workspace
 from tests.support.damage import garble
 from tests.support.deployment_files import deploy, folder_source
+from tests.support.index_blocks import file_of
 from tests.support.stages import run_stages
 
 pytestmark = pytest.mark.usefixtures("read_here")
@@ -83,10 +84,11 @@ def searched(folder):
 def state(folder):
     """Return all that is kept, but for runs and the times of listings, and the index beside it."""
     kept = {}
-    for name in ("state.db", "embeddings.db", "index/index.db"):
-        with closing(sqlite3.connect(folder / "home" / name)) as connection:
+    home = folder / "home"
+    for file in (home / "state.db", home / "embeddings.db", *home.glob("index/*/index.db")):
+        with closing(sqlite3.connect(file)) as connection:
             (*lines,) = connection.iterdump()
-        kept[name] = [line for line in lines if not PASSING.match(line)]
+        kept[file.name] = [line for line in lines if not PASSING.match(line)]
     return kept
 
 
@@ -152,7 +154,7 @@ WORK = {
     "a source less, which had no table": away_once,
     "a source less": lambda f: deployed(f, sources=[LAKE]),
     "a file of lineage": lambda f: deployed(f, lineage={"openlineage": ["none.jsonl"]}),
-    "a damaged index": lambda f: garble(f / "home" / "index" / "index.db", random.Random(0)),
+    "a damaged index": lambda f: garble(file_of(f / "home" / "index"), random.Random(0)),
     "no index": gone_index,
     "a table that the index lacks": forgotten_by_index,
     "a table that only the index has": strange_in_index,

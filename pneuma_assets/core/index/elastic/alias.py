@@ -15,6 +15,7 @@ from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexBusyError, IndexDamagedError, SearchIndexError
+from pneuma_assets.core.index.builds import Successor
 from pneuma_assets.core.index.elastic.errors import IndexGoneError, is_foreign, is_gone
 from pneuma_assets.core.index.elastic.mapping import (
     FORMAT,
@@ -25,7 +26,6 @@ from pneuma_assets.core.index.elastic.mapping import (
 )
 from pneuma_assets.core.index.elastic.state import (
     State,
-    Successor,
     create_state,
     read_state,
     replace_state,
@@ -123,57 +123,69 @@ def successor_of(client: Elasticsearch, index: str) -> Successor | None:
     return read_state(client, index).state.successor
 
 
-def begin_successor(
-    client: Elasticsearch,
-    config: ElasticsearchConfig,
-    identity: Identity,
-    index: str,
-    *,
-    copying: bool,
-) -> str:
-    """Return the successor that is built with this identity and these settings, made if missing.
+@dataclass(frozen=True, slots=True)
+class ElasticsearchBuilds:
+    """The index behind an alias, and the one that its state names; see `builds.Builds`."""
 
-    Its name is used by nobody else, so that no two processes meet in it unawares. One that was
-    begun with another identity is dropped after its place was taken.
-    """
-    while True:
-        stored = read_state(client, index)
-        begun = stored.state.successor
-        going_on = begun is not None and begun.copying == copying
-        if begun is not None and going_on and _fits(client, config, identity, begun.index):
-            return begun.index
-        alias = describe(client, index).writing_alias
-        name = _next_name(index)
-        _create(client, config, identity, name)
-        state = stored.state.succeeded_by(Successor(name, copying))
-        taken = (
-            replace_state(client, alias, stored, state) is not None
-            or successor_of(client, index) == state.successor  # done, but the answer was lost
-        )
-        if not taken:
-            client.indices.delete(index=name, ignore_unavailable=True)
-            continue
-        if begun is not None:
-            client.indices.delete(index=begun.index, ignore_unavailable=True)
-        return name
+    client: Elasticsearch
+    config: ElasticsearchConfig
 
+    def current(self) -> str | None:
+        """Return the index behind the alias."""
+        return resolve(self.client, self.config.name)
 
-def publish(client: Elasticsearch, name: str, old: str, new: str) -> None:
-    """Let readers see the successor and drop the old index, in one step; safe to repeat."""
-    try:
-        client.indices.update_aliases(
-            actions=[{"add": {"index": new, "alias": name}}, {"remove_index": {"index": old}}]
-        )
-    except NotFoundError as error:
-        if not is_gone(error) or resolve(client, name) != new:
-            raise
+    def successor(self, current: str) -> Successor | None:
+        """Return the successor that an index's state names."""
+        return successor_of(self.client, current)
 
+    def identity(self, build: str) -> Identity:
+        """Return what an index was made with."""
+        return describe(self.client, build).identity
 
-def discard(client: Elasticsearch, name: str) -> None:
-    """Drop the index behind the alias, whatever its state."""
-    index = resolve(client, name)
-    if index is not None:
-        client.indices.delete(index=index, ignore_unavailable=True)
+    def begin(self, current: str, wanted: Identity, *, copying: bool) -> str:
+        """Return the successor that is built with these settings, too, made if missing.
+
+        Its name is used by nobody else, so that no two processes meet in it unawares. One that was
+        begun otherwise is dropped after its place was taken.
+        """
+        client = self.client
+        while True:
+            stored = read_state(client, current)
+            begun = stored.state.successor
+            going_on = begun is not None and begun.copying == copying
+            if begun is not None and going_on and _fits(client, self.config, wanted, begun.index):
+                return begun.index
+            alias = describe(client, current).writing_alias
+            name = _next_name(current)
+            _create(client, self.config, wanted, name)
+            state = stored.state.succeeded_by(Successor(name, copying))
+            taken = (
+                replace_state(client, alias, stored, state) is not None
+                or self.successor(current) == state.successor  # done, but the answer was lost
+            )
+            if not taken:
+                client.indices.delete(index=name, ignore_unavailable=True)
+                continue
+            if begun is not None:
+                client.indices.delete(index=begun.index, ignore_unavailable=True)
+            return name
+
+    def publish(self, current: str, successor: str) -> None:
+        """Move the alias and drop the old index, in one step; safe to repeat."""
+        alias = {"index": successor, "alias": self.config.name}
+        try:
+            self.client.indices.update_aliases(
+                actions=[{"add": alias}, {"remove_index": {"index": current}}]
+            )
+        except NotFoundError as error:
+            if not is_gone(error) or self.current() != successor:
+                raise
+
+    def discard(self) -> None:
+        """Drop the index behind the alias, whatever its state."""
+        current = self.current()
+        if current is not None:
+            self.client.indices.delete(index=current, ignore_unavailable=True)
 
 
 def _create(

@@ -1,7 +1,7 @@
 """The Elasticsearch engine: `SearchIndex` over one index of a cluster, behind an alias."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.grouping import chunks
@@ -84,15 +84,15 @@ class ElasticsearchIndex(SearchIndex):
         patience = config.patience_seconds
         retention = 2 * config.timeout_seconds if retention_seconds is None else retention_seconds
         quick = self._client.options(request_timeout=min(config.timeout_seconds, OPENING))
-        handle = IndexHandle(
+        self._handle = IndexHandle(
             quick, config, self.identity, building=building, create=create, pinned=pinned
         )
-        self._transport = Transport(self._client, handle, patience, retention)
+        self._transport = Transport(self._client, self._handle, patience, retention)
         self._access = AccessFilters(self._transport)
         self._writer = Writer(self._transport, analyzer)
         try:
             with explained(f"The search index {config.name!r} cannot be opened"):
-                until_found(lambda: with_retries(patience, handle.current, silence=OPENING))
+                until_found(lambda: with_retries(patience, self._handle.current, silence=OPENING))
         except BaseException:
             self._client.close()
             raise
@@ -157,6 +157,15 @@ class ElasticsearchIndex(SearchIndex):
         with self._explained("compacted"):
             self._writer.purge()
             self._writer.merge()
+
+    @property
+    def build(self) -> str:
+        """The index's own name, behind the alias."""
+        return self._handle.current().index
+
+    def unchanging(self) -> AbstractContextManager[None]:
+        """Return nothing: a state that names its successor takes no writes."""
+        return nullcontext()
 
     def close(self) -> None:
         """Close the connections."""

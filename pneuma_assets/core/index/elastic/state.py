@@ -15,6 +15,7 @@ from elasticsearch import ConflictError, Elasticsearch, NotFoundError
 from pydantic import TypeAdapter, ValidationError
 
 from pneuma_assets.core.errors import IndexDamagedError
+from pneuma_assets.core.index.builds import Successor
 from pneuma_assets.core.index.elastic.documents import STATE
 from pneuma_assets.core.index.elastic.errors import IndexGoneError
 from pneuma_assets.core.index.identity import REBUILD
@@ -48,17 +49,6 @@ class Garbage:
 
     def __bool__(self) -> bool:
         return bool(self.generations or self.leases)
-
-
-@dataclass(frozen=True, slots=True)
-class Successor:
-    """The index that is being built to take this one's place.
-
-    It is either copied (`reindex`), while indexing has to wait, or built by indexing (`--rebuild`).
-    """
-
-    index: str
-    copying: bool
 
 
 @dataclass(frozen=True, slots=True)

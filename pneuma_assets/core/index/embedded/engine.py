@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import (
     IndexFilter,
     IndexInfo,
@@ -18,12 +19,20 @@ from pneuma_assets.core.index.base import (
     Tables,
 )
 from pneuma_assets.core.index.embedded.file import (
-    SqliteFile,
-    note_committed,
+    FILE_NAME,
+    IndexFile,
+    make_file,
     open_file,
     read_meta,
 )
-from pneuma_assets.core.index.embedded.folder import finish_replacing
+from pneuma_assets.core.index.embedded.pointer import (
+    Pointer,
+    changing,
+    look_at,
+    new_build,
+    point,
+    read_pointer,
+)
 from pneuma_assets.core.index.embedded.rows import (
     FactsSnapshot,
     find_tables,
@@ -36,9 +45,10 @@ from pneuma_assets.core.index.embedded.rows import (
 )
 from pneuma_assets.core.index.embedded.search import View
 from pneuma_assets.core.index.embedded.snapshot import Follower
-from pneuma_assets.core.index.embedded.stats import CachedIntegrityCheck, empty_log, vacuum
+from pneuma_assets.core.index.embedded.stats import CachedIntegrityCheck, vacuum
 from pneuma_assets.core.index.embedded.write import Writer
-from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.identity import Identity, OtherIdentityError
+from pneuma_assets.core.sqlite_wal import checkpoint
 from pneuma_assets.core.tables import DocumentKind, TableFacts, TableTerms
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
@@ -55,10 +65,13 @@ class EmbeddedIndex(SearchIndex):
         dimension: Length of one vector.
         analyzer: How texts and questions become terms.
         lock_timeout: Seconds to wait while another process writes.
+        building: Work on the successor where one is being built, not on what readers see.
+        create: Make the index where there is none.
+        pinned: Work on this build, whatever the pointer says.
 
     Raises:
         IndexMismatchError: The index was built with another encoder, dimension or analyzer.
-        SearchIndexError: The index cannot be opened or created.
+        SearchIndexError: The index cannot be opened or created, or there is none.
     """
 
     group_limits = 1_000, None
@@ -72,14 +85,27 @@ class EmbeddedIndex(SearchIndex):
         *,
         analyzer: Analyzer = ENGLISH,
         lock_timeout: float = 60.0,
+        building: bool = False,
+        create: bool = True,
+        pinned: str | None = None,
     ) -> None:
         super().__init__(Identity(encoder, dimension, analyzer.name), analyzer)
         self._folder = folder
         self._lock_timeout = lock_timeout
+        self._building = building
+        self._pinned = pinned
         self._reopening = threading.Lock()
         self._checkup = CachedIntegrityCheck()
+        if create and read_pointer(folder) is None:
+            with changing(folder):
+                self._create()
         self._opened = self._open()
-        self._is_changed = False
+        self._is_closed = self._is_changed = False
+
+    @property
+    def build(self) -> str:
+        """The name of the build's folder."""
+        return self._current()[0].build
 
     def facts(self, table_ids: Sequence[str]) -> dict[str, TableFacts]:
         """Return what is known of these tables, from memory where questions have loaded it."""
@@ -154,12 +180,20 @@ class EmbeddedIndex(SearchIndex):
         """Give the space of removed blocks back to the disk and empty the write-ahead log."""
         vacuum(self._current()[0])
 
+    @contextmanager
+    def unchanging(self) -> Iterator[None]:
+        """Hold the write lock."""
+        with self._current()[0].writing():
+            yield
+
     def close(self) -> None:
         """Close the file, empty its log after a change, and forget what was loaded."""
         file, _ = self._opened
+        self._is_closed = True
         if self._is_changed:
             self._is_changed = False
-            empty_log(file)
+            with file.connection() as connection:
+                checkpoint(connection)
         file.close()
         self._opened = file, Follower(self.identity.dimension)
 
@@ -174,13 +208,17 @@ class EmbeddedIndex(SearchIndex):
 
     @contextmanager
     def _writer(self) -> Iterator[Writer]:
-        with self._current()[0].writing() as connection:
-            writer = Writer(connection, self.analyzer)
-            yield writer
-            generation = writer.finish()
-            self._is_changed = True
-        if generation is not None:
-            note_committed(self._folder, writer.index_id, generation)
+        is_done = False
+        while not is_done:
+            file, _ = self._current()
+            with file.writing() as connection:
+                if self._current()[0] is file:  # nothing has taken its place while this waited
+                    writer = Writer(connection, self.analyzer)
+                    yield writer
+                    writer.finish()
+                    is_done = self._is_changed = True
+        with file.connection() as connection:
+            checkpoint(connection, patient=False)
 
     @contextmanager
     def _searching(self, where: IndexFilter) -> Iterator[View]:
@@ -189,18 +227,54 @@ class EmbeddedIndex(SearchIndex):
         with file.reading() as connection:
             yield View(connection, follower.current(connection).seen_by(where.readers), where)
 
-    def _open(self) -> tuple[SqliteFile, Follower]:
-        finish_replacing(self._folder)
-        file = open_file(self._folder, self.identity, self._lock_timeout)
-        return file, Follower(self.identity.dimension)
+    def _create(self) -> None:
+        """Make the first build, unless another process was faster."""
+        if read_pointer(self._folder) is None:
+            made = new_build(self._folder)
+            make_file(made / FILE_NAME, self.identity)
+            point(self._folder, Pointer(made.name))
 
-    def _current(self) -> tuple[SqliteFile, Follower]:
-        """Return the open file, opened again if another process has built the index anew."""
-        finish_replacing(self._folder)
-        if not self._opened[0].is_current():
+    def _named(self) -> str:
+        """Return the build that the pointer names for what this index is opened for."""
+        if self._pinned is not None:
+            return self._pinned
+        pointer = read_pointer(self._folder)
+        if pointer is None:
+            raise SearchIndexError(
+                f"There is no search index in {self._folder} yet: run 'pneuma-assets index'."
+            )
+        return pointer.written if self._building else pointer.current
+
+    def _open(self) -> tuple[IndexFile, Follower]:
+        def opened(build: str) -> IndexFile:
+            path = self._folder / build / FILE_NAME
+            return open_file(path, self.identity, self._lock_timeout)
+
+        return look_at(self._named, opened), Follower(self.identity.dimension)
+
+    def _current(self) -> tuple[IndexFile, Follower]:
+        """Return the open file; another is opened where the pointer leads to another build.
+
+        Who indexes goes on with what is searched where its successor is another encoder's.
+        """
+        if self._is_closed:
+            raise SearchIndexError(f"The search index {self._folder} has been closed.")
+
+        def is_current() -> bool:
+            file, _ = self._opened
+            return file.build == build and file.is_current()
+
+        build = self._named()
+        if not is_current():
             with self._reopening:
-                file, _ = self._opened
-                if not file.is_current():
-                    self._opened = self._open()
-                    file.close()
+                if not is_current():
+                    file, _ = self._opened
+                    try:
+                        self._opened = self._open()
+                    except OtherIdentityError:
+                        pointer = read_pointer(self._folder)
+                        if pointer is None or file.build != pointer.current:
+                            raise
+                    else:
+                        file.close()
         return self._opened

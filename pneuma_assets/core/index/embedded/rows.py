@@ -19,7 +19,6 @@ from pneuma_assets.core.index.embedded.file import (
     checksum,
     damaged,
     reading_rows,
-    wrapped,
 )
 from pneuma_assets.core.index.embedded.term_index import PackedTerms, pack_terms
 from pneuma_assets.core.index.identity import REBUILD, facts_from, facts_text
@@ -186,8 +185,7 @@ def read_tables(connection: sqlite3.Connection, meta: Meta) -> list[TableRow]:
         IndexDamagedError: A table is not as it was written, or is missing.
     """
     found = [_table(row) for row in connection.execute(f"SELECT {_TABLE} FROM tables")]
-    blocks, sums = sum(one.blocks for one in found), wrapped(sum(one.checksum for one in found))
-    if (len(found), blocks, sums) != (meta.tables, meta.blocks, meta.sums):
+    if (len(found), sum(one.blocks for one in found)) != (meta.tables, meta.blocks):
         raise damaged("its list of tables is not complete")
     return sorted(found, key=lambda table: to_blob(table.table_id))
 
@@ -331,7 +329,6 @@ class FactsRow:
     seq: int
     key: int
     facts: TableFacts
-    checksum: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,11 +360,6 @@ class FactsSnapshot:
         keys = (key for key, row in self.by_key.items() if is_seen(row.facts, readers))
         return np.sort(np.fromiter(keys, np.int64))
 
-    def is_complete(self, meta: Meta) -> bool:
-        """Tell whether every table has facts, with the checksums that were written."""
-        found = wrapped(sum(row.checksum for row in self.by_key.values()))
-        return len(self.by_key) == meta.tables and found == meta.facts_sums
-
 
 def read_facts(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, FactsRow]:
     """Return the facts of those of these tables that exist, by their keys.
@@ -382,12 +374,11 @@ def read_facts(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int,
     return {row.key: row for row in map(_facts, rows)}
 
 
-def insert_facts(connection: sqlite3.Connection, seq: int, key: int, facts: TableFacts) -> int:
-    """Write the facts of a table and return their checksum."""
+def insert_facts(connection: sqlite3.Connection, seq: int, key: int, facts: TableFacts) -> None:
+    """Write the facts of a table."""
     blob = to_blob(facts_text(facts))
-    total = checksum(seq, key, blob)
-    connection.execute("INSERT INTO facts VALUES (?, ?, ?, ?)", (seq, key, blob, total))
-    return total
+    row = (seq, key, blob, checksum(seq, key, blob))
+    connection.execute("INSERT INTO facts VALUES (?, ?, ?, ?)", row)
 
 
 def _facts(row: Sequence[Any]) -> FactsRow:
@@ -395,4 +386,4 @@ def _facts(row: Sequence[Any]) -> FactsRow:
         seq, key, blob, total = row
         if total != checksum(seq, key, blob):
             raise damaged(f"facts {seq} are not as they were written")
-        return FactsRow(seq, key, facts_from(from_blob(blob)), total)
+        return FactsRow(seq, key, facts_from(from_blob(blob)))

@@ -30,7 +30,6 @@ from pneuma_assets.core.index.embedded.file import (
     damaged,
     read_meta,
     reading_rows,
-    wrapped,
 )
 from pneuma_assets.core.index.embedded.rows import (
     FactsSnapshot,
@@ -47,7 +46,7 @@ from pneuma_assets.core.terms.fields import PRESENCE, Field
 SEGMENT_ROWS, SEGMENT_TERMS = 16_384, 1_500_000
 """Blocks and terms of evidence read, and postings sorted, at once; some 100 MB for a moment."""
 
-TABLE = np.dtype([("seq", "i8"), ("key", "i8"), ("checksum", "i8"), ("rows", "i4")])
+TABLE = np.dtype([("seq", "i8"), ("key", "i8"), ("rows", "i4")])
 BLOCK = np.dtype(
     [
         ("block_id", "S32"),
@@ -185,10 +184,13 @@ class Snapshot:
         }
 
     def is_complete(self, meta: Meta) -> bool:
-        """Tell whether what lives is all that this state has, and nothing else."""
-        sums = int(self.tables["checksum"][self.alive].sum())
-        found = len(self.by_key), int(np.count_nonzero(self.alive_blocks)), wrapped(sums)
-        return found == (meta.tables, meta.blocks, meta.sums) and self.facts.is_complete(meta)
+        """Tell whether what lives is all that this state has, and nothing else.
+
+        It is not, either, where the log of removals begins later than this snapshot.
+        """
+        tables, facts = int(np.count_nonzero(self.alive)), len(self.facts.by_key)
+        found = tables, len(self.by_key), facts, int(np.count_nonzero(self.alive_blocks))
+        return found == (meta.tables, meta.tables, meta.tables, meta.blocks)
 
     def is_sparse(self) -> bool:
         """Tell whether so much has been removed that loading the rest again is worth it."""
@@ -258,7 +260,7 @@ class Follower:
 
     def _followed(self, connection: sqlite3.Connection, meta: Meta) -> Snapshot | None:
         old = self._snapshot
-        if old is None or not meta.log_since <= old.generation <= meta.generation:
+        if old is None or old.generation > meta.generation:
             return None
         with reading_rows("its log of removals"):
             removed = connection.execute(
@@ -282,7 +284,7 @@ class Follower:
         (added,) = connection.execute(
             "SELECT total(blocks) FROM tables WHERE seq > ?", (last,)
         ).fetchone()
-        heads: list[tuple[int, int, int, int]] = []
+        heads: list[tuple[int, int, int]] = []
         ids: list[str] = []
         blocks, vectors, postings, entries = old.blocks, old.vectors, old.postings, old.entries
         for growing in (self._blocks, self._vectors):
@@ -300,7 +302,7 @@ class Follower:
             entries = {
                 name: one.followed_by(joined[name], SEGMENT_TERMS) for name, one in entries.items()
             }
-            heads += [(row.seq, row.key, row.checksum, packed.rows) for row, packed in some]
+            heads += [(row.seq, row.key, packed.rows) for row, packed in some]
             ids += [row.table_id for row, _ in some]
         return replace(
             old,

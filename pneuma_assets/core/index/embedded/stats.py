@@ -9,16 +9,12 @@ from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.embedded.file import (
     FILE_NAME,
-    NOTE,
+    IndexFile,
     Meta,
-    SqliteFile,
-    check_committed,
     check_format,
     damaged,
-    read_committed,
     read_meta,
 )
-from pneuma_assets.core.index.embedded.folder import finish_replacing
 from pneuma_assets.core.index.embedded.rows import (
     FactsSnapshot,
     read_packed,
@@ -27,6 +23,7 @@ from pneuma_assets.core.index.embedded.rows import (
     unpack_evidence,
 )
 from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.sqlite_wal import checkpoint
 
 GREEN = "green"
 _FREE_SHARE = 0.1
@@ -38,32 +35,27 @@ Stamp = tuple[tuple[int, int, int, int] | None, ...]
 """Device, number, size and time of change of each file."""
 
 
-def inspect(folder: Path) -> IndexInfo | None:
-    """Return what is in a folder, whatever encoder built it; None if there is no index.
+def inspect(build: Path) -> IndexInfo:
+    """Return what is in a build's folder, whatever encoder built it.
 
     Raises:
-        SearchIndexError: There is a file, but no index of this version.
+        SearchIndexError: There is no index of this version.
     """
-    finish_replacing(folder)
-    path = folder / FILE_NAME
-    if not path.is_file():
-        return None
-    with closing(SqliteFile(path, lock_timeout=10.0)) as file:
+    path = build / FILE_NAME
+    with closing(IndexFile(path, lock_timeout=10.0)) as file:
         with file.reading() as connection:
             check_format(path, connection)
             identity = read_meta(connection).identity
         return measure(file, identity)
 
 
-def measure(file: SqliteFile, identity: Identity) -> IndexInfo:
+def measure(file: IndexFile, identity: Identity) -> IndexInfo:
     """Count what the file holds and check all of it against what was written."""
     tables = blocks = 0
-    committed = read_committed(file.path.parent)
     try:
         with file.reading() as connection:
             meta = read_meta(connection)
             tables, blocks = meta.tables, meta.blocks
-            check_committed(meta, committed)
             check_everything(connection, meta)
         health = GREEN
     except SearchIndexError as error:
@@ -102,25 +94,18 @@ def check_everything(connection: sqlite3.Connection, meta: Meta) -> None:
         raise damaged("contents of tables are missing")
     keys = {key for (key,) in connection.execute("SELECT key FROM tables")}
     facts = FactsSnapshot().followed(connection, ())
-    if facts.by_key.keys() != keys or not facts.is_complete(meta):
+    if facts.by_key.keys() != keys:
         raise damaged("facts of tables are missing")
 
 
-def vacuum(file: SqliteFile) -> None:
+def vacuum(file: IndexFile) -> None:
     """Rewrite the file if much of it is unused, and empty the log."""
     with file.connection() as connection:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         (free,) = connection.execute("PRAGMA freelist_count").fetchone()
         if free > pages * _FREE_SHARE:
             connection.execute("VACUUM")
-    empty_log(file)
-
-
-def empty_log(file: SqliteFile) -> None:
-    """Take what is committed out of the log, which holds what was removed."""
-    with file.connection() as connection:
-        # Readers of an older state keep some of it; the next call empties it.
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        checkpoint(connection)
 
 
 class CachedIntegrityCheck:
@@ -133,7 +118,7 @@ class CachedIntegrityCheck:
     def __init__(self) -> None:
         self._sound: tuple[Stamp, IndexInfo] | None = None
 
-    def info(self, file: SqliteFile, identity: Identity) -> IndexInfo:
+    def info(self, file: IndexFile, identity: Identity) -> IndexInfo:
         """Return what `measure` does; checked again unless no file has changed since."""
         before, sound = _stamp(file.path), self._sound
         if sound is not None and sound[0] == before:
@@ -154,7 +139,7 @@ def _stamp(path: Path) -> Stamp:
             return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
         return None
 
-    return tuple(of(name) for name in (path.name, f"{path.name}-wal", NOTE))
+    return tuple(of(name) for name in (path.name, f"{path.name}-wal"))
 
 
 def _is_quiet(stamp: Stamp) -> bool:

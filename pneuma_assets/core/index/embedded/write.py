@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pneuma_assets.core.index.base import TableContents
-from pneuma_assets.core.index.embedded.file import damaged, read_meta, wrapped, write_meta
+from pneuma_assets.core.index.embedded.file import damaged, read_meta, write_meta
 from pneuma_assets.core.index.embedded.rows import (
     Inputs,
     TableRow,
@@ -44,7 +44,7 @@ class Writer:
             total = sum_of(key, table_id, blocks, packed)
             new = TableRow(self._next_seq(), key, table_id, blocks, total)
             insert_table(self._connection, new, packed)
-            self._count(old, new)
+            self._count(old is None, blocks - (0 if old is None else old.blocks))
         self._facts(key, contents.facts)
 
     def set_facts(self, facts: Mapping[str, TableFacts]) -> None:
@@ -58,58 +58,37 @@ class Writer:
             self._remove("contents", table.seq)
             self._facts(table.key, None)
             self._delete("tables", "key", table.key)
-            self._count(table, None)
+            self._count(-1, -table.blocks)
 
-    def finish(self) -> int | None:
+    def finish(self) -> None:
         """Let readers know that something changed, if it did, and keep the log of removals short.
 
-        Returns the number of the new state; None if nothing changed.
+        A reader that is behind the log finds tables that are none any more, and loads everything.
         """
         if self._meta == self._before:
-            return None
-        generation = self._generation
-        meta = replace(self._meta, generation=generation)
+            return
         (logged,) = self._connection.execute("SELECT count(*) FROM removed").fetchone()
         if logged > _REMOVALS_LOGGED:
             self._connection.execute("DELETE FROM removed")
-            meta = replace(meta, log_since=generation)
-        write_meta(self._connection, meta)
-        return generation
-
-    @property
-    def index_id(self) -> str:
-        """Which index this is; one that is built again has another id."""
-        return self._before.index_id
+        write_meta(self._connection, replace(self._meta, generation=self._generation))
 
     @property
     def _generation(self) -> int:
         return self._before.generation + 1
 
-    def _count(self, old: TableRow | None, new: TableRow | None) -> None:
-        """Take an older row of a table out of the sums of the whole index, and add a newer."""
+    def _count(self, tables: int, blocks: int) -> None:
         meta = self._meta
-        for sign, row in ((-1, old), (1, new)):
-            if row is not None:
-                meta = replace(
-                    meta,
-                    tables=meta.tables + sign,
-                    blocks=meta.blocks + sign * row.blocks,
-                    sums=wrapped(meta.sums + sign * row.checksum),
-                )
-        self._meta = meta
+        self._meta = replace(meta, tables=meta.tables + tables, blocks=meta.blocks + blocks)
 
     def _facts(self, key: int, facts: TableFacts | None) -> None:
         """Make these a table's facts; None where it goes."""
-        sums = self._meta.facts_sums
         known = read_facts(self._connection, [key]).get(key)
         if known is not None:
             if known.facts == facts:
                 return
             self._remove("facts", known.seq)
-            sums -= known.checksum
         if facts is not None:
-            sums += insert_facts(self._connection, self._next_seq(), key, facts)
-        self._meta = replace(self._meta, facts_sums=wrapped(sums))
+            insert_facts(self._connection, self._next_seq(), key, facts)
 
     def _next_seq(self) -> int:
         self._meta = replace(self._meta, last_seq=self._meta.last_seq + 1)
