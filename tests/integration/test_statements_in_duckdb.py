@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from sqlglot import exp
 
-from pneuma_assets.core.answers import fork_server
+from pneuma_assets.core.answers import ask_duckdb
 from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.run_duckdb import Given, RunBounds, run, run_to_arrow
 from pneuma_assets.core.answers.statements import Checked, ReadTable
@@ -147,9 +147,9 @@ def test_no_file_is_left(monkeypatch, tmp_path):
 @pytest.mark.slow
 def test_what_duckdb_does_not_interrupt_ends_in_time_too(monkeypatch):
     """`lpad` makes its text in one step, which takes several seconds."""
-    began, original = [], fork_server._answered
+    began, original = [], ask_duckdb._answered
     monkeypatch.setattr(
-        fork_server, "_answered", lambda *given: began.append(time.monotonic()) or original(*given)
+        ask_duckdb, "_answered", lambda *given: began.append(time.monotonic()) or original(*given)
     )
     sql = "SELECT length(lpad('x', 2000000000, 'y')) FROM numbers"
     with pytest.raises(SqlStoppedError, match="more than 1 s"):

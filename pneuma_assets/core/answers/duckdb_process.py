@@ -1,15 +1,8 @@
-"""The process that runs one statement in DuckDB: forked for `fork_server`, which ends it in time.
+"""The process that runs one statement in DuckDB, with nothing else (`core.worker`).
 
-What it is forked from is run as `python -I FILE`, FILE being this one, with DuckDB and Arrow and
-nothing of this project. It runs no thread and reads nothing of a request, so that no process meets
-what another has left. For each socket that comes on its standard input it forks two: one that
-answers, with the socket and nothing else of what is open, and one that kills it when the other end
-is closed, and says its exit code behind the answer, on a line of its own. All are killed at the end
-of standard input.
-
-On a socket come open files, one for the rows of each table and one for the
-result where that is wanted as Arrow, and a line of JSON: the statement, what its tables are called,
-and bounds. An empty line goes back when its seconds begin, and then one of these:
+On its socket come open files, one for the rows of each table and one for the result where that is
+wanted as Arrow, and a line of JSON: the statement, what its tables are called, and bounds. An empty
+line goes back when its seconds begin, and then one of these:
 `{"columns": [...], "rows": [[CELL]], "more": BOOL}`, `{"error": TEXT}`, `{"stopped": TEXT}` or,
 where the rows are in the file, up to one more than are wanted, `{"written": BYTES}`.
 
@@ -19,22 +12,18 @@ statement is known to it), reaches nothing, changes no setting, and runs one SEL
 
 import json
 import mmap
-import os
 import re
 import resource
-import runpy
-import select
-import signal
 import socket
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from itertools import count
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-# By its path: nothing of this project can be imported here.
-_TYPES = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("infer_types.py"))))
+import duckdb
+import pyarrow as pa
+
+from pneuma_assets.core.answers.infer_types import CellsError, literal, quoted, typed
+from pneuma_assets.core.worker.limits import bound_process
 
 _MOST_FILES = 253
 """That Linux sends at once."""
@@ -82,49 +71,8 @@ class _StoppedError(Exception):
     """A bound is reached."""
 
 
-def main() -> None:
-    """Fork processes for each socket that comes."""
-    import duckdb  # noqa: F401 (what is forked need not load it)
-    import pyarrow  # noqa: F401 (nor this)
-
-    control = socket.socket(fileno=0)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for what is forked
-    while lines := socket.recv_fds(control, 1, 1)[1]:
-        if not os.fork():
-            try:
-                _keep(lines[0])
-            finally:
-                os._exit(1)
-        os.close(lines[0])
-    os.killpg(0, signal.SIGKILL)  # a session of its own, this process included
-
-
-def _keep(line: int) -> None:
-    """Let a process answer for as long as it lives and somebody listens."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    os.dup2(line, 0)
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-    ended, held = os.pipe()
-    pid = os.fork()
-    if not pid:
-        _run(socket.socket(fileno=0))
-        os._exit(0)  # Nothing is left to be put in order, and no library may fail over that.
-    os.close(held)
-    watched = select.poll()
-    for number in (0, ended):
-        watched.register(number, 0)  # that the other end is closed is told anyway
-    watched.poll()
-    os.kill(pid, signal.SIGKILL)  # its number is nobody else's before it is waited for
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    with suppress(OSError):
-        os.write(0, b"\n%d" % code)
-    os._exit(0)
-
-
-def _run(line: socket.socket) -> None:
-    import duckdb
-    import pyarrow as pa
-
+def answer(line: socket.socket) -> None:
+    """Run the one statement that is asked on a socket."""
     _, files, _, _ = socket.recv_fds(line, 1, _MOST_FILES)
     with line.makefile("rb") as asked:
         request = json.loads(asked.readline())
@@ -132,7 +80,14 @@ def _run(line: socket.socket) -> None:
         table["file"] = files.pop(0)
     if files:
         (request["result"],) = files
-    _bound_process(request)
+    bound_process(
+        {
+            resource.RLIMIT_DATA: request["memory"],
+            resource.RLIMIT_FSIZE: 0,
+            # Where its keeper is killed and cannot end it.
+            resource.RLIMIT_CPU: int(request["seconds"]) + 2,
+        }
+    )
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     line.sendall(b"\n")
@@ -142,7 +97,7 @@ def _run(line: socket.socket) -> None:
         reply = {"stopped": str(error)}
     except (MemoryError, duckdb.OutOfMemoryException, pa.ArrowMemoryError):
         reply = {"stopped": "it takes too much memory"}
-    except (_TYPES.CellsError, duckdb.Error, pa.ArrowException, ValueError, OverflowError) as error:
+    except (CellsError, duckdb.Error, pa.ArrowException, ValueError, OverflowError) as error:
         reply = {"error": str(error)[:2_000]}
     except Exception as error:  # noqa: BLE001 (whatever it is, it is told)
         reply = {"error": f"{type(error).__name__}: {error}"[:2_000]}
@@ -150,12 +105,10 @@ def _run(line: socket.socket) -> None:
 
 
 def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
-    import duckdb
-
     connection = duckdb.connect(":memory:", config={"memory_limit": f"{request['buffers']}B"})
     _show(connection, request)
     for name, value in _LOCKED:
-        connection.execute(f"SET {name} = {_TYPES.literal(value)}")
+        connection.execute(f"SET {name} = {literal(value)}")
     statements = connection.extract_statements(request["sql"])
     if [one.type for one in statements] != [duckdb.StatementType.SELECT]:
         raise ValueError("it is not one SELECT")
@@ -178,16 +131,16 @@ def _show(connection: Any, request: Mapping[str, Any]) -> None:
     taken = {table["name"].lower() for table in request["tables"]}
     schemas = {table["schema"] for table in request["tables"]} - {""}
     for schema in sorted(schemas):
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {_TYPES.quoted(schema)}")
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema)}")
     free = (name for number in count() if (name := f"pneuma_{number}") not in taken)
     for table, held in zip(request["tables"], free, strict=False):
         connection.register(held, _table(table))
         types = table.get("types", {})
-        columns = _TYPES.typed(connection, held, table["name"], types, request["nulls"])
-        view = ".".join(_TYPES.quoted(table[key]) for key in ("schema", "name") if table[key])
+        columns = typed(connection, held, table["name"], types, request["nulls"])
+        view = ".".join(quoted(table[key]) for key in ("schema", "name") if table[key])
         often = request["sql"].casefold().count(table["name"].casefold()) > _OFTEN
         what = "TABLE" if often else "VIEW"
-        connection.execute(f"CREATE {what} {view} AS SELECT {columns} FROM {_TYPES.quoted(held)}")
+        connection.execute(f"CREATE {what} {view} AS SELECT {columns} FROM {quoted(held)}")
 
 
 def _bounded(found: Any, whole: Sequence[bool], request: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,13 +166,11 @@ def _bounded(found: Any, whole: Sequence[bool], request: Mapping[str, Any]) -> d
 
 def _written(limited: Any, request: Mapping[str, Any]) -> int:
     """Write rows as Arrow into the file for the result, which grows no more; return the bytes."""
-    import pyarrow as pa
-
     cells = []
     for at, (name, kind) in enumerate(zip(limited.columns, limited.types, strict=True), 1):
         other = "BIGINT" if kind.id in _LARGE else "VARCHAR"
         cell = f"#{at}" if kind.id in _AS_ARROW else f"CAST(#{at} AS {other})"
-        cells.append(f"{cell} AS {_TYPES.quoted(name)}")
+        cells.append(f"{cell} AS {quoted(name)}")
     reader = limited.project(", ".join(cells)).to_arrow_reader(_ARROW_ROWS)
     sink = pa.FixedSizeBufferWriter(pa.py_buffer(mmap.mmap(request["result"], request["bytes"])))
     left = request["bytes"] - _ENDS
@@ -249,26 +200,6 @@ def _plain(cell: Any) -> Any:
 
 def _table(table: Mapping[str, Any]) -> Any:
     """Return the rows of a table, which stay where they are: in its file."""
-    import pyarrow as pa
-
     rows = mmap.mmap(table["file"], 0, access=mmap.ACCESS_READ)
     with pa.ipc.open_stream(pa.BufferReader(rows)) as stream:
         return stream.read_all()
-
-
-def _bound_process(request: Mapping[str, Any]) -> None:
-    """Let the system refuse what DuckDB does not bound: memory of texts, files, and time."""
-    for kind, wanted in (
-        (resource.RLIMIT_DATA, request["memory"]),
-        (resource.RLIMIT_FSIZE, 0),
-        # Where what watches over it is killed and cannot end it.
-        (resource.RLIMIT_CPU, int(request["seconds"]) + 2),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, most = resource.getrlimit(kind)
-        value = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
-        resource.setrlimit(kind, (value, value))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,4 @@
-"""What texts of a file or an engine are in a statement: numbers, days and truth values.
-
-Runs in the process of `duckdb_process`, which loads this file by its path: nothing of this
-project can be imported there.
-"""
+"""What texts of a file or an engine are in a statement: numbers, days and truth values."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -18,7 +18,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 
-from pneuma_assets.core.answers.fork_server import ask
+from pneuma_assets.core.answers.ask_duckdb import ask
 from pneuma_assets.core.answers.infer_types import CANDIDATES
 from pneuma_assets.core.answers.statements import Checked, ReadTable
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableChangedError

@@ -1,12 +1,12 @@
-"""The process in which code runs: it loads what code may use, locks itself in, and runs it.
+"""The process in which code runs (`core.worker`): it locks itself in, and runs it.
 
-Started by `core.sandbox.run`, which sends the code and its tables and reads what came of it.
+`core.sandbox.run` sends the code and its tables and reads what came of it.
 """
 
 import contextlib
 import io
 import os
-import sys
+import socket
 import traceback
 from collections.abc import Mapping
 from importlib import import_module
@@ -15,7 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pneuma_assets.core.sandbox import guards, messages
+from pneuma_assets.core.sandbox import guards
+from pneuma_assets.core.worker import frames
 
 MOST_PRINTED = 20_000
 _MOST_TRACEBACK = 4_000
@@ -33,25 +34,29 @@ class _Printed(io.StringIO):
         return len(text)
 
 
-def main() -> None:
-    """Answer one message on standard input by one on standard output, confined."""
-    channel = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    given, tables = messages.read(sys.stdin.buffer, int(sys.argv[1]), trusted=True)
-    pa.set_cpu_count(1)
-    pa.set_io_thread_count(1)
-    for module in (*_LOADED, *_LOADED_TOO):
-        with contextlib.suppress(ModuleNotFoundError):
-            import_module(module)
-    try:
-        bounds = int(given["seconds"]), int(given["megabytes"])
-        guards.lock(*bounds, guards.library_folders(), _start_threads)
-    except guards.SandboxUnavailableError as error:
-        messages.write(channel, {"unavailable": str(error)}, {})
-        return
-    messages.write(channel, {"ready": True}, {})
-    header, results = _run(str(given["code"]), tables)
-    messages.write(channel, header, results)
+for _module in (*_LOADED, *_LOADED_TOO):
+    with contextlib.suppress(ModuleNotFoundError):
+        import_module(_module)
+
+
+def answer(line: socket.socket) -> None:
+    """Answer one message by one, confined."""
+    number = line.detach()  # of whose calls reading and writing are left
+    with os.fdopen(number, "rb") as asked, os.fdopen(os.dup(number), "wb") as channel:
+        most = int.from_bytes(asked.read(8), "big")
+        given, tables = frames.read(asked, most, trusted=True)
+        pa.set_cpu_count(1)
+        pa.set_io_thread_count(1)
+        for name in {*os.environ} - {"LANG", "TZ"}:
+            del os.environ[name]
+        try:
+            bounds = int(given["seconds"]), int(given["megabytes"])
+            guards.lock(*bounds, guards.library_folders(), _start_threads)
+        except guards.SandboxUnavailableError as error:
+            frames.write(channel, {"unavailable": str(error)}, {})
+            return
+        frames.write(channel, {"ready": True}, {})
+        frames.write(channel, *_run(str(given["code"]), tables))
 
 
 def _start_threads() -> None:
@@ -113,7 +118,3 @@ def _told(error: BaseException) -> str:
     frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == _FILE]
     at = f" (line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}{at}: {error}"[:_MOST_TRACEBACK]
-
-
-if __name__ == "__main__":
-    main()

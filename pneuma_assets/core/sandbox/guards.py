@@ -20,6 +20,7 @@ from pathlib import Path
 from time import process_time
 
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.worker.limits import bound_process
 
 LEAST_ABI = 4
 """Of Landlock: the first that denies TCP."""
@@ -106,11 +107,9 @@ def _limit(seconds: int, megabytes: int) -> None:
         resource.RLIMIT_AS: address_space,
         resource.RLIMIT_CPU: seconds + ceil(process_time()),
         resource.RLIMIT_FSIZE: 0,
-        resource.RLIMIT_CORE: 0,
         resource.RLIMIT_NOFILE: 64,
     }
-    for limit, most in limits.items():
-        resource.setrlimit(limit, (most, most))
+    bound_process(limits)
 
 
 def _restrict_files(libc: ctypes.CDLL, abi: int, readable: Iterable[str]) -> None:

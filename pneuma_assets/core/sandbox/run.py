@@ -1,35 +1,22 @@
 """Runs code over tables in a confined process of its own, and proves first that it is confined."""
 
 import contextlib
-import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import IO
 
 import pyarrow as pa
 
-from pneuma_assets import core
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.sandbox import messages
 from pneuma_assets.core.sandbox.guards import SandboxUnavailableError
+from pneuma_assets.core.worker import frames
+from pneuma_assets.core.worker.handle import Server, Worker
 
-_MODULE = "pneuma_assets.core.sandbox.child"
+SERVER = Server("pneuma_assets.core.sandbox.child")
 _STARTING_S = 30.0
 """For loading pandas, on a busy machine."""
-_ALLOCATORS = {
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
-    "JE_ARROW_MALLOC_CONF": "background_thread:false",
-    "MALLOC_ARENA_MAX": "1",
-}
-"""Of one heap, since reserved addresses count as memory, and without a thread that Arrow's own one
-starts when it is loaded, before Landlock."""
 MOST_CODE = 100_000
 MOST_SAID = 20_000
 """Characters that are taken of what it printed, or of why it failed."""
@@ -57,20 +44,21 @@ class Ran:
 
 
 @contextlib.contextmanager
-def _ending(process: "subprocess.Popen[bytes]", seconds: float, why: str) -> Iterator[None]:
-    """Kill a process that is not done in time; raises `CodeFailedError`, also where it ended."""
-    timer = threading.Timer(seconds, _kill, [process])
+def _ending(worker: Worker, seconds: float, why: str) -> Iterator[None]:
+    """Kill a worker that is not done in time; raises `CodeFailedError`, also where it ended."""
+    timer = threading.Timer(seconds, worker.kill)
     timer.daemon = True
     timer.start()
     try:
         yield
-    except (messages.EndedError, BrokenPipeError) as error:
-        code = process.wait()
-        late = code in {-signal.SIGXCPU, -signal.SIGKILL}
-        crashed = f"The code crashed its process (signal {-code}); write it otherwise."
+    except (frames.EndedError, ConnectionError) as error:
+        code = worker.exit_code()
+        late = code in {-signal.SIGXCPU, -signal.SIGKILL, None}
+        crashed = f"The code crashed its process (signal {-(code or 0)}); write it otherwise."
         gone = "The code ended its process; let it run to its end."
-        raise CodeFailedError(why if late else crashed if code < 0 else gone) from error
-    except messages.MessageError as error:
+        told = why if late else crashed if (code or 0) < 0 else gone
+        raise CodeFailedError(told) from error
+    except frames.MessageError as error:
         raise CodeFailedError(f"The code's answer is not used: {error}.") from error
     finally:
         timer.cancel()
@@ -148,45 +136,18 @@ def _run(code: str, tables: Mapping[str, pa.Table], bounds: Bounds) -> Ran:
         raise CodeFailedError(f"The code has {len(code):,} characters; {MOST_CODE:,} at most.")
     sent = sum(table.nbytes for table in tables.values())
     given = {"code": code, "seconds": bounds.seconds, "megabytes": bounds.megabytes}
-    with TemporaryDirectory(prefix="pneuma-code-") as folder, _started(folder, sent) as process:
-        try:
-            with _ending(process, _STARTING_S, "Python did not start in time; try again later."):
-                messages.write(_open(process.stdin), given, tables)
-                begun, _ = messages.read(_open(process.stdout), 0)
-            if unavailable := begun.get("unavailable"):
-                raise SandboxUnavailableError(str(unavailable))
-            late = f"The code did not end within {bounds.seconds} seconds; let it do less."
-            with _ending(process, bounds.seconds, late):
-                header, results = messages.read(_open(process.stdout), bounds.result_bytes)
-        finally:
-            _kill(process)
+    with contextlib.closing(Worker(SERVER)) as worker:
+        with _ending(worker, _STARTING_S, "Python did not start in time; try again later."):
+            with worker.line.makefile("wb") as channel:
+                channel.write((2 * sent + (1 << 20)).to_bytes(8, "big"))
+                frames.write(channel, given, tables)
+            answers = worker.line.makefile("rb")
+            begun, _ = frames.read(answers, 0)
+        if unavailable := begun.get("unavailable"):
+            raise SandboxUnavailableError(str(unavailable))
+        late = f"The code did not end within {bounds.seconds} seconds; let it do less."
+        with _ending(worker, bounds.seconds, late):
+            header, results = frames.read(answers, bounds.result_bytes)
     if error := header.get("error"):
         raise CodeFailedError(str(error)[:MOST_SAID])
     return Ran(results, str(header.get("printed", ""))[:MOST_SAID])
-
-
-def _started(folder: str, sent: int) -> "subprocess.Popen[bytes]":
-    """Start the process: in an empty folder, without our environment and open files."""
-    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    kept = {name: os.environ[name] for name in ("LANG", "TZ") if name in os.environ}
-    root = str(Path(core.__file__).parents[2])
-    return subprocess.Popen(  # noqa: S603 (our own module)
-        [sys.executable, "-P", "-B", "-m", _MODULE, str(2 * sent + (1 << 20))],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd=folder,
-        env={**kept, **dict.fromkeys(threads, "1"), **_ALLOCATORS, "PYTHONPATH": root},
-        start_new_session=True,
-    )
-
-
-def _open(channel: IO[bytes] | None) -> IO[bytes]:
-    if channel is None:
-        raise messages.MessageError("it has no channel")
-    return channel
-
-
-def _kill(process: "subprocess.Popen[bytes]") -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)

@@ -10,22 +10,18 @@ import os
 import pickle
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from io import BytesIO
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pyarrow as pa
 
-from pneuma_assets import core
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
@@ -54,6 +50,7 @@ from pneuma_assets.core.tables import (
 )
 from pneuma_assets.core.terms.collect import CollectedTerms
 from pneuma_assets.core.text.safe import one_line
+from pneuma_assets.core.worker.handle import Server, Worker
 
 logger = logging.getLogger(__name__)
 
@@ -63,13 +60,10 @@ START_SECONDS = 300.0
 _END_SECONDS = 5.0
 """For a process that closed its pipe to be gone; a busy machine takes some of it."""
 
-_MODULE = "pneuma_assets.core.sources.isolation.reader_process"
+SERVER = Server("pneuma_assets.core.sources.isolation.reader_process", ("HOME", "PATH"))
 _ANSWER_BYTES = 1 << 30
 _LAST_BYTES = 20_000
 _LINE_CHARACTERS = 300
-_KEPT = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
-"""What every process sees of the environment: nothing that could be a secret."""
-
 _ERRORS = (SourceError, AccessRefusedError, TableTooSlowError, SqlFailedError, SqlStoppedError)
 _RETURNED = {
     (kind.__module__, kind.__qualname__): kind
@@ -115,11 +109,11 @@ class Reader:
         self.answered = self.spent = self.grown = self.idle = False
         self._may_quote = not Rules(config.privacy).hide_anything
         seen = config.environment(environ)
-        here = self._start(seen)
+        here = self._start()
         self._connection = here
         self._begun, self._granted = time.monotonic(), START_SECONDS
         try:
-            here.send((config, seen, limits))
+            here.send((config, seen, limits, self._folder))
         except OSError as error:
             self._ended(error)
         kind, content = self._receive()
@@ -127,17 +121,12 @@ class Reader:
             self.close()
             raise ReaderError(content[1])
 
-    def _start(self, seen: Mapping[str, str]) -> Connection:
+    def _start(self) -> Connection:
         try:
             with ExitStack() as undo:
                 self._folder = tempfile.mkdtemp(prefix="pneuma-reader-")
                 undo.callback(os.rmdir, self._folder)  # rmtree needs open files to spare
-                self._errors = Path(self._folder, "stderr")
-                undo.callback(self._errors.unlink, missing_ok=True)
-                here, there = Pipe()
-                undo.callback(here.close)
-                with there:
-                    self._process = self._run(there, seen)
+                self._worker = Worker(SERVER, self._folder)
                 undo.pop_all()
         except OSError as error:
             raise ReaderError(
@@ -145,25 +134,14 @@ class Reader:
                 "when this machine has memory, open files (ulimit -n), processes and room for "
                 "temporary files (TMPDIR) to spare"
             ) from error
-        self.close = weakref.finalize(self, _end, self._process, here, self._folder, os.getpid())
+        here = Connection(self._worker.line.detach())
+        self.close = weakref.finalize(self, _end, self._worker, here, self._folder)
         return here
-
-    def _run(self, there: Connection, seen: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-        with self._errors.open("wb") as errors:
-            return subprocess.Popen(  # noqa: S603 (this very interpreter)
-                [sys.executable, "-P", "-m", _MODULE, str(there.fileno()), self._folder],
-                env=self._environment(seen),
-                pass_fds=[there.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,  # DuckDB's progress bars
-                stderr=errors,
-                start_new_session=True,  # Ctrl-C is for the parent, which then ends this one
-            )
 
     @property
     def ended(self) -> bool:
         """Whether its process has ended."""
-        return self._process.poll() is not None
+        return self._worker.has_ended
 
     def ask(self, method: str, *arguments: object) -> Iterator[Any]:
         """Yield what the source's method returns: all batches of a scan, or one answer.
@@ -229,8 +207,8 @@ class Reader:
 
     def _ended(self, error: Exception) -> NoReturn:
         try:
-            code = self._process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:  # it lives, and what it said is no message
+            code = self._worker.exit_code(_END_SECONDS)
+        except TimeoutError:  # it lives, and what it said is no message
             self.close()
             logger.warning("A reader was not understood: %s", _shown(str(error))[:_LINE_CHARACTERS])
             raise ReaderError(
@@ -240,7 +218,9 @@ class Reader:
         last = self._last_words()
         self.spent = True
         self.close()
-        words = signal.strsignal(-code) if code < 0 else f"exit code {code}"
+        words = "ended from outside" if code is None else f"exit code {code}"
+        if code is not None and code < 0:
+            words = signal.strsignal(-code) or words
         raise ReaderError(
             f"it crashed the process that read it ({words}{last}): {self._memory_words()}, or "
             "write the file again if it may be damaged"
@@ -249,8 +229,8 @@ class Reader:
     def _last_words(self) -> str:
         """Return the last line that the process wrote to its standard error, and log the rest."""
         try:
-            with self._errors.open("rb") as file:
-                file.seek(max(0, self._errors.stat().st_size - _LAST_BYTES))
+            with Path(self._folder, "stderr").open("rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - _LAST_BYTES))
                 text = file.read().decode("utf-8", "replace").strip()
         except OSError:
             return ""  # Its folder is gone, and with it what it said.
@@ -264,14 +244,6 @@ class Reader:
             f"it may need more than {self._limits.memory_gigabytes:g} GB of memory; make it "
             "smaller, or raise limits.memory_gigabytes in the deployment file"
         )
-
-    def _environment(self, seen: Mapping[str, str]) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        package = str(Path(core.__file__).parents[2])
-        paths = dict.fromkeys([package, *filter(None, sys.path)])
-        # Arrow's other allocators take a gigabyte at once, which counts against the limit.
-        kept["ARROW_DEFAULT_MEMORY_POOL"] = "system"
-        return {**kept, **seen, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": self._folder}
 
 
 class _Unpickler(pickle._Unpickler):
@@ -307,11 +279,11 @@ def _shown(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
 
 
-def _end(
-    process: "subprocess.Popen[bytes]", connection: Connection, folder: str, owner: int
-) -> None:
-    connection.close()
-    if os.getpid() == owner:  # a fork of it lets go alone
-        process.kill()
-        process.wait()
+def _end(worker: Worker, connection: Connection, folder: str) -> None:
+    if worker.is_ours:  # a fork of this process lets go alone
+        worker.kill()
+        with suppress(TimeoutError):
+            worker.exit_code(_END_SECONDS)
         shutil.rmtree(folder, ignore_errors=True)
+    connection.close()
+    worker.close()

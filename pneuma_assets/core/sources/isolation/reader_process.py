@@ -1,16 +1,15 @@
-"""The process that reads tables: started by `reader_handle`, which bounds its time from outside.
+"""The process that reads tables (`core.worker`): `reader_handle` bounds its time from outside.
 
-Run as `python -P -m MODULE FD FOLDER`, MODULE being this one; FD is one end of a
-pipe, FOLDER holds its temporary files. It gets a source's configuration, then requests, and ends
-with the pipe.
+It gets a source's configuration, what it sees of the environment and a folder for its temporary
+files, then requests, and ends with its socket.
 """
 
 import os
 import resource
-import shutil
+import socket
 import sys
+import tempfile
 import threading
-import time
 import traceback
 from contextlib import suppress
 from functools import partial
@@ -21,11 +20,11 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from pneuma_assets.core.config.small_sections import LimitsConfig
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.privacy.source import open_private
+from pneuma_assets.core.worker.limits import bound_process
 
 _GIGABYTE = 10**9
 _TRACEBACK_CHARACTERS = 20_000
@@ -50,37 +49,6 @@ class _Parent(Connection):
             self.send((kind, content))
 
 
-def main() -> None:
-    """Answer requests until the pipe ends."""
-    _leave_pandas()
-    orphaned = partial(_end_with, os.getppid(), sys.argv[2])
-    threading.Thread(target=orphaned, daemon=True).start()
-    parent = _Parent(int(sys.argv[1]))
-    # What arrives names the module of its kind of source, which is imported here.
-    config, environ, limits = parent.recv()
-    bounds.use(limits, partial(parent.say, "size"))
-    try:
-        source = open_private(config, environ)
-    except PneumaError as error:
-        parent.say("problem", (type(error).__name__, str(error)))
-        return
-    _bound_process(limits)
-    parent.say("ready")
-    has_read = False
-    most = _data_bytes() + limits.memory_gigabytes * _GIGABYTE * _GROWTH_SHARE
-    while True:
-        try:
-            method, arguments = parent.recv()
-        except EOFError:
-            shutil.rmtree(sys.argv[2], ignore_errors=True)
-            return
-        if has_read and method == "scan":  # as tables are now, not as they were before
-            source.close()
-            source = open_private(config, environ)
-        has_read = True
-        _answer(parent, source, method, arguments, most)
-
-
 def _leave_pandas() -> None:
     """Let Arrow look once for pandas in vain: it would load it, in half a second, and not use it.
 
@@ -92,6 +60,47 @@ def _leave_pandas() -> None:
             with suppress(AttributeError, ImportError):
                 pa.array([""])
         del sys.modules["pandas"]
+
+
+_leave_pandas()
+
+
+def answer(line: socket.socket) -> None:
+    """Answer requests until the socket ends."""
+    parent = _Parent(line.detach())
+    # What arrives names the module of its kind of source, which is imported here.
+    config, environ, limits, folder = parent.recv()
+    os.environ.update(environ, TMPDIR=folder)
+    tempfile.tempdir = None  # what the server thought of it
+    os.dup2(os.open(Path(folder, "stderr"), os.O_WRONLY | os.O_CREAT), 2)
+    bounds.use(limits, partial(parent.say, "size"))
+    try:
+        source = open_private(config, environ)
+    except PneumaError as error:
+        parent.say("problem", (type(error).__name__, str(error)))
+        return
+    bound_process(
+        {
+            resource.RLIMIT_DATA: int(limits.memory_gigabytes * _GIGABYTE),
+            resource.RLIMIT_FSIZE: int(limits.temporary_gigabytes * _GIGABYTE),
+        }
+    )
+    _, most_open = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):  # All files of a table are open while it is read.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most_open, most_open))
+    parent.say("ready")
+    has_read = False
+    most = _data_bytes() + limits.memory_gigabytes * _GIGABYTE * _GROWTH_SHARE
+    while True:
+        try:
+            method, arguments = parent.recv()
+        except EOFError:
+            return
+        if has_read and method == "scan":  # as tables are now, not as they were before
+            source.close()
+            source = open_private(config, environ)
+        has_read = True
+        _answer(parent, source, method, arguments, most)
 
 
 def _answer(
@@ -145,31 +154,3 @@ def _packed(batch: pa.RecordBatch) -> bytes:
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
     return bytes(sink.getvalue())
-
-
-def _bound_process(limits: LimitsConfig) -> None:
-    """Let the system refuse what no library bounds: memory, and the size of files."""
-    for kind, gigabytes in (
-        (resource.RLIMIT_DATA, limits.memory_gigabytes),
-        (resource.RLIMIT_FSIZE, limits.temporary_gigabytes),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, most = resource.getrlimit(kind)
-        wanted = int(gigabytes * _GIGABYTE)
-        value = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
-        resource.setrlimit(kind, (value, value))
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(OSError, ValueError):  # All files of a table are open while it is read.
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-def _end_with(parent: int, folder: str) -> None:
-    """End soon after a parent that was killed, be it in the middle of a long reading."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    shutil.rmtree(folder, ignore_errors=True)
-    os._exit(1)
-
-
-if __name__ == "__main__":
-    main()

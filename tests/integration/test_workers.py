@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp
 
-from pneuma_assets.core.answers.fork_server import SERVER
+from pneuma_assets.core.answers.ask_duckdb import SERVER
 from pneuma_assets.core.answers.run_duckdb import Given, RunBounds, run
 from pneuma_assets.core.answers.statements import Checked, ReadTable
 from pneuma_assets.core.errors import SqlStoppedError
@@ -126,7 +126,7 @@ def test_a_server_that_was_killed_is_started_anew_and_what_it_forked_is_not_lost
 
 SCRIPT = """
 import os, sys, threading
-from tests.integration.test_fork_server import *
+from tests.integration.test_workers import *
 first = server()
 if os.fork() == 0:  # as a server of the web or an executor does
     print(server(), flush=True)

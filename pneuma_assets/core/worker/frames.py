@@ -1,4 +1,4 @@
-"""What a confined process is sent, and what it says: JSON and Arrow, never a pickle."""
+"""What a worker is sent, and what it says: JSON and Arrow, never a pickle."""
 
 import json
 import struct
