@@ -29,7 +29,7 @@ def main() -> None:
     """Fork workers for the sockets that come."""
     answer: Answer = import_module(sys.argv[1]).answer
     control = socket.socket(fileno=0)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for what is forked
+    signal.signal(signal.SIGCHLD, _wait)
     folders = set()
     while True:
         folder, given, _, _ = socket.recv_fds(control, _MOST_PATH, 2)
@@ -56,6 +56,13 @@ def main() -> None:
         os._exit(0)
     here.recv(1)
     os.killpg(0, signal.SIGKILL)  # a session of its own, this process included
+
+
+def _wait(*_: object) -> None:
+    """Take note of keepers that have ended, so that their time counts as that of whoever asked."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _keep(answer: Answer, line: int, kept: int) -> None:
