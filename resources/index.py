@@ -64,11 +64,9 @@ class IndexResource(DeploymentPart):
         """Whether another encoder is reason enough to begin anew; else somebody must say so."""
         return begins_by_itself(self.config)
 
-    def publish(self) -> bool:
+    def publish(self, build: str) -> bool:
         """Let readers see what was built beside the old index; False if that is not there."""
-        return publish_index(
-            self.config, self.loaded.home, self.building.build, self._credentials()
-        )
+        return publish_index(self.config, self.loaded.home, build, self._credentials())
 
     def _open(self, *, building: bool) -> SearchIndex:
         if building:

@@ -5,7 +5,7 @@ import signal
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 from pneuma_assets.core.errors import SqlStoppedError
@@ -47,6 +47,7 @@ def ask(request: Mapping[str, Any], files: Sequence[int], seconds: float) -> dic
         except OSError as error:
             raise SqlStoppedError(_NOT_STARTED.format(error)) from error
         if not begun:
+            _check_end(worker)
             raise SqlStoppedError(_NOT_STARTED.format("it ended"))
         return _answered(worker, seconds, _JSON_BYTES * request["bytes"])
 
@@ -62,15 +63,22 @@ def _answered(worker: Worker, seconds: float, most: int) -> dict[str, Any]:
         raise SqlStoppedError(f"it takes more than {seconds:g} s; ask for less") from error
     except ConnectionError:
         pass  # how it ended is told below
-    code = worker.exit_code()
+    _check_end(worker)
+    reply: dict[str, Any] = json.loads(said)
+    return reply
+
+
+def _check_end(worker: Worker) -> None:
+    """Raise `SqlStoppedError` unless the process has ended well."""
+    with suppress(TimeoutError):
+        worker.exit_code()
+    code = worker.code
     if code is None:
         raise SqlStoppedError("its process was ended from outside; ask again")
     if code == -signal.SIGBUS:
         raise SqlStoppedError("the folder for temporary files has no room left for its rows")
     if code:
         raise SqlStoppedError("it takes too much memory, and its process was ended; ask for less")
-    reply: dict[str, Any] = json.loads(said)
-    return reply
 
 
 def _received(line: socket.socket, until: float) -> bytes:

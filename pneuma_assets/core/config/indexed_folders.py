@@ -54,7 +54,7 @@ def add_folder(file: Path, folder: Path, deployment: Deployment) -> None:
     entry = {"type": "folder", "name": name, "path": _writable_text(folder)}
     text = read_yaml(file).text if file.exists() else None
     text = _NEW_FILE + _yaml(entry) if text is None else _with_entry(file, text, entry)
-    replace_file(file, text.encode())
+    replace_file(file, text.encode(), file.with_name(f".{file.name}.new"))
 
 
 def _within(inner: Path, outer: Path) -> bool:

@@ -160,10 +160,17 @@ def open_index(
     try:
         return kind.open(place, wanted, building=building)
     except OtherIdentityError as error:
-        if not building or not _renews(config, error.found, wanted):
+        searched = kind.administer(place, _searched)
+        if not building or error.found != searched or not _renews(config, searched, wanted):
             raise
     reindex(config, home, credentials)
     return kind.open(place, wanted, building=building)
+
+
+def _searched(builds: Builds) -> Identity | None:
+    """Return what the build that is searched was made with."""
+    current = builds.current()
+    return None if current is None else builds.identity(current)
 
 
 def open_as_built(
@@ -290,10 +297,14 @@ def reindex(config: IndexConfig, home: Path, credentials: Credentials = NOBODY) 
     old, found = kind.administer(place, look)
     wanted = replace(found, analyzer=place.analyzer.name)
 
+    def begin(builds: Builds) -> str:
+        look(builds)  # another process may have begun to build one
+        return builds.begin(old, wanted, copying=True)
+
     of_old = replace(place, analyzer=Analyzer(found.analyzer, None))  # reading asks no rules
     try:
         with closing(kind.open(of_old, found, build=old)) as source, source.unchanging():
-            new = kind.administer(place, lambda builds: builds.begin(old, wanted, copying=True))
+            new = kind.administer(place, begin)
             with closing(kind.open(place, wanted, build=new)) as target:
                 copy_exactly(source, target)
             kind.administer(place, lambda builds: builds.publish(old, new))

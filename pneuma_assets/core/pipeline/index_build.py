@@ -33,8 +33,8 @@ class IndexBuild(Protocol):
         """Let `building` be an empty index, whatever encoder or state the old one has."""
         ...
 
-    def publish(self) -> bool:
-        """Let readers see what this run built beside the old index.
+    def publish(self, build: str) -> bool:
+        """Let readers see what this run built beside the old index, by the name of its build.
 
         False if it is not there: nothing was built, or another run has begun something else there.
         """
@@ -106,7 +106,8 @@ def publish_if_complete(store: Store, site: IndexBuild) -> bool:
     """
     if store.queue.pending() or store.problems.unlisted_sources():
         return False
-    held = site.building.list_tables()
+    index = site.building
+    build, held = index.build, index.list_tables()
     there = (r for r in store.tables.records() if r.state == TableState.INDEXED)
     complete = all(held.get(r.table_id, 0) == (r.block_count or 0) for r in there)
-    return complete and site.publish()
+    return complete and site.publish(build)

@@ -86,7 +86,6 @@ class Server:
                 [sys.executable, "-P", "-B", "-m", "pneuma_assets.core.worker.server", self._entry],
                 stdin=there.fileno(),
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
                 cwd="/",
                 env={**seen, "PYTHONPATH": os.pathsep.join(paths)},
                 start_new_session=True,  # Ctrl-C is for this process, which may go on
@@ -108,17 +107,17 @@ class Worker:
         with ExitStack() as undo:
             self.line, there = map(undo.enter_context, socket.socketpair())
             self._kept, kept = map(undo.enter_context, socket.socketpair())
-            server.fork(there, kept, os.fsencode(folder) or b"/dev/null")
+            server.fork(there, kept, os.fsencode(folder) or b".")
             there.close()
             kept.close()
             undo.pop_all()
         self._owner = os.getpid()
-        self._code: int | None = None
+        self.code: int | None = None
 
     @property
     def has_ended(self) -> bool:
         """Whether it is there no more; of a process forked from this one, it never is there."""
-        is_told = self._code is not None or bool(wait([self._kept], 0))
+        is_told = self.code is not None or bool(wait([self._kept], 0))
         return is_told or not self.is_ours
 
     @property
@@ -133,19 +132,21 @@ class Worker:
                 self._kept.shutdown(socket.SHUT_WR)
 
     def exit_code(self, seconds: float = _LATE_S) -> int | None:
-        """Return how it ended, a signal as a negative number; None if its keeper does not say.
+        """Return how it ended, a signal as a negative number, and keep that as `code`.
+
+        None if its keeper does not say.
 
         Raises:
             TimeoutError: It has not ended in time.
         """
-        if self._code is None:
+        if self.code is None:
             self._kept.settimeout(seconds)
             try:
                 said = self._kept.recv(16)
             except ConnectionError:
                 said = b""
-            self._code = int(said) if said else None
-        return self._code
+            self.code = int(said) if said else None
+        return self.code
 
     def close(self) -> None:
         """End it, if it has not ended."""

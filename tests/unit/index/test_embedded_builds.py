@@ -1,6 +1,7 @@
 """What lies in the folder of an embedded index: who goes on with it, and when it goes."""
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from threading import Thread
@@ -8,16 +9,18 @@ from threading import Thread
 import pytest
 
 from pneuma_assets.core.config.index import IndexConfig
-from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError
+from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index import registry
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.copy import copy_exactly
+from pneuma_assets.core.index.embedded import lifecycle
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.file import FILE_NAME
 from pneuma_assets.core.index.embedded.pointer import (
     POINTER,
     read_pointer,
 )
+from pneuma_assets.core.index.identity import OtherIdentityError
 from pneuma_assets.core.index.registry import (
     begin_rebuild,
     inspect_index,
@@ -83,21 +86,81 @@ def test_what_killed_processes_left_goes_with_the_next_change(home, folder):
     assert builds(folder) == {file_of(folder).parent.name, built}
 
 
-def test_a_copy_that_was_cut_off_is_gone_on_with(home, folder, monkeypatch):
+def test_a_copy_that_was_cut_off_goes_and_one_that_is_made_stays(home, folder, monkeypatch):
     def cut(*_):
+        with opened(home, "old") as index:
+            assert len(builds(folder)) == 2
+            assert index.build == file_of(folder).parent.name
         raise KeyboardInterrupt
 
     monkeypatch.setattr(registry, "copy_exactly", cut)
     with pytest.raises(KeyboardInterrupt):
         reindex(CONFIG, home)
-    monkeypatch.undo()
-    (copy,) = builds(folder) - {file_of(folder).parent.name}
+    assert len(builds(folder)) == 2
+    with opened(home, "old"):
+        assert builds(folder) == {file_of(folder).parent.name}
+
+
+def test_what_is_built_for_another_stays_where_a_third_is_refused(home, folder):
+    begun = begin(home)
+    with pytest.raises(IndexMismatchError):
+        open_index(CONFIG, home, "third", 4, building=True)
+    assert begun in builds(folder)
+
+
+def test_other_rules_of_words_during_a_rebuild_begin_it_again(home, folder):
+    begun = begin(home)
+    german = IndexConfig(analyzer="german")
+    with pytest.raises(OtherIdentityError):
+        open_index(german, home, "new", 4, building=True)
+    begin_rebuild(german, home, "new", 4)
+    with opened(home, "new", analyzer="german") as index:
+        assert index.build != begun
+
+
+def test_a_build_that_is_gone_is_damage(home, folder):
+    shutil.rmtree(file_of(folder).parent)
+    for use in (
+        lambda: inspect_index(CONFIG, home),
+        lambda: open_index(CONFIG, home, "old", 4, building=True),
+    ):
+        with pytest.raises(IndexDamagedError, match=r"is gone.*--rebuild"):
+            use()
+    begin_rebuild(CONFIG, home, "old", 4)
     with opened(home, "old") as index:
-        index.replace_tables({"s/a": TableContents(())})
-        assert builds(folder) == {index.build, copy} != {copy}
-    reindex(CONFIG, home)
-    assert builds(folder) == {copy}
-    assert inspect_index(CONFIG, home).tables == 1
+        assert index.list_tables() == {}
+
+
+def test_a_rebuild_that_begins_before_a_copy_is_not_undone(home, folder, monkeypatch):
+    kept = EmbeddedIndex.unchanging
+
+    def begun_before(index):
+        begin(home)
+        return kept(index)
+
+    monkeypatch.setattr(EmbeddedIndex, "unchanging", begun_before)
+    with pytest.raises(SearchIndexError, match="is being rebuilt"):
+        reindex(CONFIG, home)
+    monkeypatch.undo()
+    assert "being built" in inspect_index(CONFIG, home).details
+
+
+def test_what_cannot_be_checked_now_stays_for_its_readers(home, folder, monkeypatch):
+    def out_of_memory(*_):
+        raise SearchIndexError("cannot be used (out of memory)")
+
+    old = file_of(folder)
+    monkeypatch.setattr(lifecycle, "check", out_of_memory)
+    begin_rebuild(CONFIG, home, "new", 4)
+    monkeypatch.undo()
+    assert old.exists()
+    assert file_of(folder) == old
+
+
+def test_folders_of_others_stay(home, folder):
+    (folder / "backup").mkdir()
+    begin(home)
+    assert "backup" in builds(folder)
 
 
 def test_what_was_begun_and_is_damaged_is_begun_again(home, folder):

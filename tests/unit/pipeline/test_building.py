@@ -45,7 +45,7 @@ class Site:
         shutil.rmtree(self.folder)
         self.begun += 1
 
-    def publish(self) -> bool:
+    def publish(self, build: str) -> bool:
         self.published += 1
         return self.begun > 0
 
@@ -188,8 +188,8 @@ class DeployedSite(Site):
     def begin_anew(self) -> None:
         begin_rebuild(CONFIG, self.folder.parent, self.encoder, 4)
 
-    def publish(self) -> bool:
-        return publish_index(CONFIG, self.folder.parent, self.building.build)
+    def publish(self, build: str) -> bool:
+        return publish_index(CONFIG, self.folder.parent, build)
 
 
 def test_a_run_does_not_publish_what_another_configuration_has_begun(tmp_path, store):

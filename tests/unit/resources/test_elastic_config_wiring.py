@@ -56,7 +56,7 @@ def test_a_run_reads_the_secret_and_never_shows_it(deployed, secret, options):
     with index.process_config_and_initialize_cm() as ready:
         assert SECRET not in f"{ready!r} {ready} {ready.encoder!r}"
         with pytest.raises(SearchIndexError) as raised:
-            ready.publish()
+            ready.publish("none")
     assert SECRET not in f"{raised.value} {raised.value.__cause__!r}"
 
 

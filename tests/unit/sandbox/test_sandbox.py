@@ -124,6 +124,18 @@ result = sums.join(sums, "a", right_suffix="_too")
     assert run_python(code, {"t": _one()}).tables["result"].column("a_sum").to_pylist() == [1]
 
 
+def test_each_run_draws_other_numbers():
+    code = "result = t.assign(a=np.random.rand())"
+    first, second = (run_python(code, {"t": _one()}).tables["result"] for _ in range(2))
+    assert first != second
+
+
+def test_code_that_closes_its_channel_ends_in_time():
+    code = "import os\nos.closerange(3, 20)\nwhile 1: pass"
+    with pytest.raises(CodeFailedError, match="did not end within 1 seconds"):
+        run_python(code, {"t": _one()}, Bounds(seconds=1))
+
+
 def test_an_error_names_the_line_of_the_code():
     with pytest.raises(CodeFailedError, match=r"KeyError \(line 2\): 'b'"):
         run_python("x = 1\nresult = t['b']", {"t": _one()})

@@ -333,6 +333,26 @@ def test_what_nobody_foresaw_is_logged_and_stops_no_other_source(broken, source,
     assert "in fail_strangely" in caplog.text
 
 
+def test_what_keeps_a_reader_from_beginning_is_said(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(FolderSourceConfig, "environment", lambda *_: {"A=B": "c"})
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    with closing(opened(tmp_path)) as source:
+        ref = source.list_tables().tables[0]
+        with pytest.raises(TableReadError, match=r"illegal environment variable name"):
+            source.profile(ref)
+    assert "Traceback" in caplog.text
+
+
+def test_a_reader_works_in_the_folder_of_whoever_asks(source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (numbers, _) = source.list_tables().tables
+    source.profile(numbers)
+    (waiting,) = waiting_of(source)
+    pid = pid_of(waiting)
+    assert Path(f"/proc/{pid}/cwd").resolve() == tmp_path.resolve()
+    assert Path(f"/proc/{pid}/fd/0").resolve() == Path("/dev/null")
+
+
 def test_a_reader_that_crashes_has_a_last_word(broken, caplog):
     ref = TableRef("s/main/t", "s", "x.duckdb#main.t", "table", "1")
     with pytest.raises(TableReadError, match=r"\(exit code 3, last words\)"):

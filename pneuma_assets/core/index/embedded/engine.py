@@ -6,7 +6,7 @@ missed and every block's true score can be had. Why this engine: docs/index-engi
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -190,12 +190,14 @@ class EmbeddedIndex(SearchIndex):
         """Close the file, empty its log after a change, and forget what was loaded."""
         file, _ = self._opened
         self._is_closed = True
-        if self._is_changed:
-            self._is_changed = False
-            with file.connection() as connection:
-                checkpoint(connection)
-        file.close()
-        self._opened = file, Follower(self.identity.dimension)
+        try:
+            if self._is_changed:
+                self._is_changed = False
+                with file.connection() as connection:
+                    checkpoint(connection)
+        finally:
+            file.close()
+            self._opened = file, Follower(self.identity.dimension)
 
     def _replace(self, tables: Tables) -> None:
         with self._writer() as writer:
@@ -217,7 +219,7 @@ class EmbeddedIndex(SearchIndex):
                     yield writer
                     writer.finish()
                     is_done = self._is_changed = True
-        with file.connection() as connection:
+        with suppress(SearchIndexError), file.connection() as connection:  # what counts is written
             checkpoint(connection, patient=False)
 
     @contextmanager

@@ -12,7 +12,7 @@ import sqlite3
 import struct
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -144,8 +144,10 @@ class IndexFile(SqliteFile):
         super().__init__(
             path, lock_timeout, mode=mode, page_size=16384, survives_power_cuts=True
         )  # of some blocks
+        self._identity: tuple[int, ...] | None = None
+        with suppress(FileNotFoundError):  # it is being made, or just removed
+            self._identity = identity_of(path)
         with self.errors():
-            self._identity = identity_of(path) if path.exists() else None
             self._release(self._acquire())
 
     @property

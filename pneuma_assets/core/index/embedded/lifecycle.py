@@ -1,5 +1,6 @@
 """The embedded engine for a deployment: the folder `index` of its state folder, and its builds."""
 
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -30,9 +31,11 @@ from pneuma_assets.core.index.embedded.pointer import (
     point,
     read_pointer,
 )
-from pneuma_assets.core.index.embedded.stats import inspect
+from pneuma_assets.core.index.embedded.stats import check, inspect
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.registry import NOBODY, Credentials, IndexPlace
+
+logger = logging.getLogger(__name__)
 
 Place = IndexPlace[Section]
 Result = TypeVar("Result")
@@ -73,11 +76,9 @@ class EmbeddedKind:
         """Return what the index holds, all of it checked; None if there is none."""
         folder = _folder(place)
         builds = EmbeddedBuilds(folder)
-        if builds.current() is None:
-            return None
-        info = look_at(lambda: builds.current() or "", lambda build: inspect(folder / build))
+        info = look_at(builds.current, lambda build: inspect(folder / build) if build else None)
         pointer = read_pointer(folder)
-        if pointer is None or pointer.written == pointer.current:
+        if info is None or pointer is None or pointer.written == pointer.current:
             return info
         try:
             meta = builds.meta(pointer.written)
@@ -133,9 +134,14 @@ class EmbeddedBuilds:
         if self.current() != current:
             raise SearchIndexError("The search index was replaced meanwhile; do the same again.")
         if not copying:
-            info = inspect(self.folder / current)
-            if not info.usable:
-                raise IndexDamagedError(info.health)
+            try:
+                check(self.folder / current)
+            except IndexMismatchError as error:
+                raise IndexDamagedError(f"The search index is gone ({error})") from error
+            except IndexDamagedError:
+                raise
+            except SearchIndexError as error:  # it may be read by its readers all the same
+                logger.warning("The search index is built anew beside one that says: %s", error)
         begun = self.successor(current)
         if begun is not None and begun.copying == copying and self._fits(begun.index, wanted):
             return begun.index
@@ -158,23 +164,54 @@ class EmbeddedBuilds:
         discard(self.folder)
 
     def drop_unwanted(self, wanted: Identity) -> None:
-        """Remove a successor of an identity that indexing does not want, and what nobody names."""
+        """Remove what nobody goes on with, because indexing wants what is searched.
+
+        So are copies that were cut off: who copies keeps writers out of what is searched. What is
+        built for another encoder stays where what is searched is not wanted, either.
+        """
         pointer = read_pointer(self.folder)
         if pointer is None:
             return
-        if pointer.written == pointer.current or self._is_of(pointer.written, wanted):
+        if pointer.successor is None:
+            is_needed = True
+        elif pointer.copying:
+            is_needed = self._is_being_written(pointer.current)
+        else:
+            found = self._identity_or_none(pointer.current)
+            is_needed = (
+                found is None
+                or not found.has_vectors_of(wanted)
+                or self._identity_or_none(pointer.successor) == wanted
+            )
+        if is_needed:
             clear(self.folder, {pointer.current, pointer.successor})
         else:
             point(self.folder, Pointer(pointer.current))
 
     def _fits(self, build: str, wanted: Identity) -> bool:
-        return self._is_of(build, wanted) and inspect(self.folder / build).usable
-
-    def _is_of(self, build: str, wanted: Identity) -> bool:
+        if self._identity_or_none(build) != wanted:
+            return False
         try:
-            return self.identity(build) == wanted
+            check(self.folder / build)
+        except SearchIndexError:
+            return False
+        return True
+
+    def _identity_or_none(self, build: str) -> Identity | None:
+        try:
+            return self.identity(build)
+        except (IndexDamagedError, IndexMismatchError):
+            return None
+
+    def _is_being_written(self, build: str) -> bool:
+        try:
+            path = self.folder / build / FILE_NAME
+            with closing(IndexFile(path, 0.0)) as file, file.writing():
+                return False
         except (IndexDamagedError, IndexMismatchError):
             return False
+        except SearchIndexError:
+            return True
 
 
 def _folder(place: Place) -> Path:

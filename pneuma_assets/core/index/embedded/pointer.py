@@ -19,10 +19,13 @@ from filelock import FileLock, Timeout
 
 from pneuma_assets.core.atomic_write import replace_file
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index.embedded.file import reading_rows
+from pneuma_assets.core.index.embedded.file import damaged, reading_rows
+from pneuma_assets.core.index.identity import OtherIdentityError
 
 POINTER, _LOCK = "CURRENT", "LOCK"
-_LOCK_TIMEOUT_S = 60.0
+_LOCK_TIMEOUT_S = 600.0
+"""For one who reads all of an index before another is built beside it; a dead one holds no lock."""
+Name = TypeVar("Name", bound=str | None)
 Result = TypeVar("Result")
 _BUILD = re.compile(r"[0-9a-f]{32}")
 
@@ -60,15 +63,17 @@ def read_pointer(folder: Path) -> Pointer | None:
         return _checked(**json.loads(text))
 
 
-def look_at(named: Callable[[], str], look: Callable[[str], Result]) -> Result:
+def look_at(named: Callable[[], Name], look: Callable[[Name], Result]) -> Result:
     """Return what `look` says of the build named; of the next one if it is removed meanwhile."""
     while True:
         build = named()
         try:
             return look(build)
-        except IndexMismatchError:
+        except OtherIdentityError:
+            raise
+        except IndexMismatchError as error:
             if build == named():
-                raise
+                raise damaged(f"its build {build} is gone") from error
 
 
 def _checked(current: object, successor: object, copying: object) -> Pointer:
@@ -115,7 +120,7 @@ def discard(folder: Path) -> None:
 def clear(folder: Path, kept: Container[str | None]) -> None:
     """Remove all builds but those of these names; holding the lock. What stays goes next time."""
     for path in folder.iterdir():
-        if path.is_dir() and path.name not in kept:
+        if path.is_dir() and _BUILD.fullmatch(path.name) and path.name not in kept:
             shutil.rmtree(path, ignore_errors=True)
 
 

@@ -49,6 +49,19 @@ def inspect(build: Path) -> IndexInfo:
         return measure(file, identity)
 
 
+def check(build: Path) -> None:
+    """Read all that a build holds.
+
+    Raises:
+        IndexDamagedError: Something is not as it was written, or is missing.
+        SearchIndexError: It cannot be read.
+    """
+    path = build / FILE_NAME
+    with closing(IndexFile(path, lock_timeout=10.0)) as file, file.reading() as connection:
+        check_format(path, connection)
+        check_everything(connection, read_meta(connection))
+
+
 def measure(file: IndexFile, identity: Identity) -> IndexInfo:
     """Count what the file holds and check all of it against what was written."""
     tables = blocks = 0

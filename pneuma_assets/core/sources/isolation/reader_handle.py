@@ -113,7 +113,11 @@ class Reader:
         self._connection = here
         self._begun, self._granted = time.monotonic(), START_SECONDS
         try:
-            here.send((config, seen, limits, self._folder))
+            place = Path.cwd()
+        except FileNotFoundError:  # it was removed
+            place = Path("/")
+        try:
+            here.send((config, seen, limits, self._folder, place))
         except OSError as error:
             self._ended(error)
         kind, content = self._receive()

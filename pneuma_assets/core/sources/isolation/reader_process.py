@@ -69,10 +69,11 @@ def answer(line: socket.socket) -> None:
     """Answer requests until the socket ends."""
     parent = _Parent(line.detach())
     # What arrives names the module of its kind of source, which is imported here.
-    config, environ, limits, folder = parent.recv()
+    config, environ, limits, folder, here = parent.recv()
     os.environ.update(environ, TMPDIR=folder)
     tempfile.tempdir = None  # what the server thought of it
-    os.dup2(os.open(Path(folder, "stderr"), os.O_WRONLY | os.O_CREAT), 2)
+    with suppress(OSError):
+        os.chdir(here)  # drivers may read files by paths of their own
     bounds.use(limits, partial(parent.say, "size"))
     try:
         source = open_private(config, environ)
