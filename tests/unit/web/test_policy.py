@@ -96,7 +96,7 @@ def test_a_state_that_is_gone_is_not_one_without_keys(used, lost):
     assert has_keys(used, {})
     (used.home / "dagster").mkdir(exist_ok=True)
     for one in (path for pattern in lost for path in used.home.glob(pattern)):
-        one.rmdir() if one.is_dir() else one.unlink()
+        shutil.rmtree(one) if one.is_dir() else one.unlink()
     with pytest.raises(StateError, match=r"restore|There is no state"):
         has_keys(used, {})
     knows_nothing = "said.jsonl" in lost and "index" not in lost

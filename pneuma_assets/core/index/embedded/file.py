@@ -173,7 +173,7 @@ class IndexFile(SqliteFile):
             yield
         except sqlite3.Error as error:
             code = code_of(error) & 0xFF
-            if code == sqlite3.SQLITE_CANTOPEN and not self.path.exists():
+            if not self.path.exists():
                 raise IndexMismatchError(
                     f"The search index {self.path} was replaced at this moment; ask again."
                 ) from error

@@ -28,6 +28,7 @@ _LOCK_TIMEOUT_S = 600.0
 Name = TypeVar("Name", bound=str | None)
 Result = TypeVar("Result")
 _BUILD = re.compile(r"[0-9a-f]{32}")
+_OURS = re.compile(rf"{_BUILD.pattern}(\.removed)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +121,9 @@ def discard(folder: Path) -> None:
 def clear(folder: Path, kept: Container[str | None]) -> None:
     """Remove all builds but those of these names; holding the lock. What stays goes next time."""
     for path in folder.iterdir():
-        if path.is_dir() and _BUILD.fullmatch(path.name) and path.name not in kept:
-            shutil.rmtree(path, ignore_errors=True)
+        if path.is_dir() and path.name not in kept and _OURS.fullmatch(path.name):
+            removed = path.rename(path.with_suffix(".removed"))  # so that nobody opens a part of it
+            shutil.rmtree(removed, ignore_errors=True)
 
 
 def new_build(folder: Path) -> Path:
