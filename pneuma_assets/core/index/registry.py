@@ -160,9 +160,10 @@ def open_index(
     try:
         return kind.open(place, wanted, building=building)
     except OtherIdentityError as error:
-        searched = kind.administer(place, _searched)
-        if not building or error.found != searched or not _renews(config, searched, wanted):
+        if not building or not _renews(config, error.found, wanted):
             raise
+        if kind.administer(place, _searched) != error.found:
+            raise  # what is built beside it was begun by other rules, and is begun again
     reindex(config, home, credentials)
     return kind.open(place, wanted, building=building)
 
