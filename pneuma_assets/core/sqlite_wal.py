@@ -41,11 +41,8 @@ class SqliteFile:
         self.path = path
         self.timeout_s = timeout_s
         self._mode = mode
-        self._pragmas = (
-            f"page_size = {page_size}",  # before the first of the others, which makes the file
-            f"synchronous = {'FULL' if survives_power_cuts else 'NORMAL'}",
-            "secure_delete = ON",  # rows that are removed leave the file
-        )
+        self._page_size = page_size
+        self._synchronous = "FULL" if survives_power_cuts else "NORMAL"
         self._idle: list[sqlite3.Connection] = []
         self._pool_lock = threading.Lock()
         self._is_closed = False
@@ -71,11 +68,11 @@ class SqliteFile:
         )
         try:
             with errors_in_text():
-                connection.execute(f"PRAGMA {self._pragmas[0]}")
+                connection.execute(f"PRAGMA page_size = {self._page_size}")
                 if self._mode == "rwc":
                     waiting(connection.execute, "PRAGMA journal_mode = WAL")
-                for pragma in self._pragmas[1:]:
-                    connection.execute(f"PRAGMA {pragma}")
+                connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+                connection.execute("PRAGMA secure_delete = ON")  # what is removed leaves the file
         except BaseException:
             connection.close()
             raise

@@ -5,7 +5,7 @@ import signal
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import Any
 
 from pneuma_assets.core.errors import SqlStoppedError
@@ -70,9 +70,7 @@ def _answered(worker: Worker, seconds: float, most: int) -> dict[str, Any]:
 
 def _check_end(worker: Worker) -> None:
     """Raise `SqlStoppedError` unless the process has ended well."""
-    with suppress(TimeoutError):
-        worker.exit_code()
-    code = worker.code
+    code = worker.exit_code()
     if code is None:
         raise SqlStoppedError("its process was ended from outside; ask again")
     if code == -signal.SIGBUS:

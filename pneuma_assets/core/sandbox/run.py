@@ -52,9 +52,7 @@ def _ending(worker: Worker, seconds: float, why: str) -> Iterator[None]:
     try:
         yield
     except (frames.EndedError, ConnectionError) as error:
-        with contextlib.suppress(TimeoutError):
-            worker.exit_code(2 * seconds)  # the timer kills one that goes on behind its answer
-        code = worker.code
+        code = worker.exit_code(2 * seconds)  # the timer kills one that goes on without its channel
         late = code in {-signal.SIGXCPU, -signal.SIGKILL, None}
         crashed = f"The code crashed its process (signal {-(code or 0)}); write it otherwise."
         gone = "The code ended its process; let it run to its end."

@@ -112,12 +112,12 @@ class Worker:
             kept.close()
             undo.pop_all()
         self._owner = os.getpid()
-        self.code: int | None = None
+        self._code: int | None = None
 
     @property
     def has_ended(self) -> bool:
         """Whether it is there no more; of a process forked from this one, it never is there."""
-        is_told = self.code is not None or bool(wait([self._kept], 0))
+        is_told = self._code is not None or bool(wait([self._kept], 0))
         return is_told or not self.is_ours
 
     @property
@@ -132,21 +132,16 @@ class Worker:
                 self._kept.shutdown(socket.SHUT_WR)
 
     def exit_code(self, seconds: float = _LATE_S) -> int | None:
-        """Return how it ended, a signal as a negative number, and keep that as `code`.
+        """Return how it ended, a signal as a negative number.
 
-        None if its keeper does not say.
-
-        Raises:
-            TimeoutError: It has not ended in time.
+        None if its keeper does not say, or it has not ended in time (`has_ended`).
         """
-        if self.code is None:
+        if self._code is None:
             self._kept.settimeout(seconds)
-            try:
-                said = self._kept.recv(16)
-            except ConnectionError:
-                said = b""
-            self.code = int(said) if said else None
-        return self.code
+            with suppress(TimeoutError, ConnectionError):
+                if said := self._kept.recv(16):
+                    self._code = int(said)
+        return self._code
 
     def close(self) -> None:
         """End it, if it has not ended."""

@@ -21,7 +21,6 @@ from pneuma_assets.core.index.base import (
 from pneuma_assets.core.index.embedded.file import (
     FILE_NAME,
     IndexFile,
-    make_file,
     open_file,
     read_meta,
 )
@@ -232,9 +231,7 @@ class EmbeddedIndex(SearchIndex):
     def _create(self) -> None:
         """Make the first build, unless another process was faster."""
         if read_pointer(self._folder) is None:
-            made = new_build(self._folder)
-            make_file(made / FILE_NAME, self.identity)
-            point(self._folder, Pointer(made.name))
+            point(self._folder, Pointer(new_build(self._folder, self.identity)))
 
     def _named(self) -> str:
         """Return the build that the pointer names for what this index is opened for."""

@@ -141,9 +141,8 @@ class IndexFile(SqliteFile):
     """The file of one build; what is committed survives a power cut, too."""
 
     def __init__(self, path: Path, lock_timeout: float, mode: str = "rw") -> None:
-        super().__init__(
-            path, lock_timeout, mode=mode, page_size=16384, survives_power_cuts=True
-        )  # of some blocks
+        pages = 16384  # several blocks each
+        super().__init__(path, lock_timeout, mode=mode, page_size=pages, survives_power_cuts=True)
         self._identity: tuple[int, ...] | None = None
         with suppress(FileNotFoundError):  # it is being made, or just removed
             self._identity = identity_of(path)

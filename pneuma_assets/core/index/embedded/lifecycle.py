@@ -16,9 +16,6 @@ from pneuma_assets.core.index.embedded.file import (
     FILE_NAME,
     IndexFile,
     Meta,
-    check_format,
-    make_file,
-    read_meta,
 )
 from pneuma_assets.core.index.embedded.pointer import (
     POINTER,
@@ -31,7 +28,7 @@ from pneuma_assets.core.index.embedded.pointer import (
     point,
     read_pointer,
 )
-from pneuma_assets.core.index.embedded.stats import check, inspect
+from pneuma_assets.core.index.embedded.stats import check, inspect, reading_build
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.registry import NOBODY, Credentials, IndexPlace
 
@@ -39,7 +36,6 @@ logger = logging.getLogger(__name__)
 
 Place = IndexPlace[Section]
 Result = TypeVar("Result")
-_LOCK_TIMEOUT_S = 10.0
 
 
 class EmbeddedKind:
@@ -120,10 +116,8 @@ class EmbeddedBuilds:
 
     def meta(self, build: str) -> Meta:
         """Return what a build says of itself."""
-        path = self.folder / build / FILE_NAME
-        with closing(IndexFile(path, _LOCK_TIMEOUT_S)) as file, file.reading() as connection:
-            check_format(path, connection)
-            return read_meta(connection)
+        with reading_build(self.folder / build) as (*_, meta):
+            return meta
 
     def begin(self, current: str, wanted: Identity, *, copying: bool) -> str:
         """Return a successor; one that is damaged is not gone on with.
@@ -135,9 +129,7 @@ class EmbeddedBuilds:
             raise SearchIndexError("The search index was replaced meanwhile; do the same again.")
         if not copying:
             try:
-                check(self.folder / current)
-            except IndexMismatchError as error:
-                raise IndexDamagedError(f"The search index is gone ({error})") from error
+                look_at(lambda: current, lambda build: check(self.folder / build))
             except IndexDamagedError:
                 raise
             except SearchIndexError as error:  # it may be read by its readers all the same
@@ -145,10 +137,9 @@ class EmbeddedBuilds:
         begun = self.successor(current)
         if begun is not None and begun.copying == copying and self._fits(begun.index, wanted):
             return begun.index
-        made = new_build(self.folder)
-        make_file(made / FILE_NAME, wanted)
-        point(self.folder, Pointer(current, made.name, copying))
-        return made.name
+        made = new_build(self.folder, wanted)
+        point(self.folder, Pointer(current, made, copying))
+        return made
 
     def publish(self, current: str, successor: str) -> None:
         """Let the pointer name the successor first, unless another process was faster."""

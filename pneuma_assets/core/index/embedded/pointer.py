@@ -19,8 +19,8 @@ from filelock import FileLock, Timeout
 
 from pneuma_assets.core.atomic_write import replace_file
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index.embedded.file import damaged, reading_rows
-from pneuma_assets.core.index.identity import OtherIdentityError
+from pneuma_assets.core.index.embedded.file import FILE_NAME, damaged, make_file, reading_rows
+from pneuma_assets.core.index.identity import Identity, OtherIdentityError
 
 POINTER, _LOCK = "CURRENT", "LOCK"
 _LOCK_TIMEOUT_S = 600.0
@@ -126,11 +126,12 @@ def clear(folder: Path, kept: Container[str | None]) -> None:
             shutil.rmtree(removed, ignore_errors=True)
 
 
-def new_build(folder: Path) -> Path:
-    """Return a new build's folder; holding the lock.
+def new_build(folder: Path, identity: Identity) -> str:
+    """Make a build without tables, and return its name; holding the lock.
 
     A kill before the pointer names it leaves a folder that the next change removes.
     """
     made = folder / uuid.uuid4().hex
     made.mkdir()
-    return made
+    make_file(made / FILE_NAME, identity)
+    return made.name

@@ -2,7 +2,8 @@
 
 import sqlite3
 import time
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from pneuma_assets.core.errors import SearchIndexError
@@ -26,6 +27,7 @@ from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.sqlite_wal import checkpoint
 
 GREEN = "green"
+_LOCK_TIMEOUT_S = 10.0
 _FREE_SHARE = 0.1
 """Share of a file's pages that must be unused before it is worth rewriting."""
 _QUIET_NS = 100_000_000
@@ -35,18 +37,23 @@ Stamp = tuple[tuple[int, int, int, int] | None, ...]
 """Device, number, size and time of change of each file."""
 
 
-def inspect(build: Path) -> IndexInfo:
-    """Return what is in a build's folder, whatever encoder built it.
+@contextmanager
+def reading_build(build: Path) -> Iterator[tuple[IndexFile, sqlite3.Connection, Meta]]:
+    """Open the file in a build's folder, whatever encoder built it, and read one state of it.
 
     Raises:
         SearchIndexError: There is no index of this version.
     """
     path = build / FILE_NAME
-    with closing(IndexFile(path, lock_timeout=10.0)) as file:
-        with file.reading() as connection:
-            check_format(path, connection)
-            identity = read_meta(connection).identity
-        return measure(file, identity)
+    with closing(IndexFile(path, _LOCK_TIMEOUT_S)) as file, file.reading() as connection:
+        check_format(path, connection)
+        yield file, connection, read_meta(connection)
+
+
+def inspect(build: Path) -> IndexInfo:
+    """Return what is in a build's folder; raises as `reading_build`."""
+    with reading_build(build) as (file, _, meta):
+        return measure(file, meta.identity)
 
 
 def check(build: Path) -> None:
@@ -56,10 +63,8 @@ def check(build: Path) -> None:
         IndexDamagedError: Something is not as it was written, or is missing.
         SearchIndexError: It cannot be read.
     """
-    path = build / FILE_NAME
-    with closing(IndexFile(path, lock_timeout=10.0)) as file, file.reading() as connection:
-        check_format(path, connection)
-        check_everything(connection, read_meta(connection))
+    with reading_build(build) as (_, connection, meta):
+        check_everything(connection, meta)
 
 
 def measure(file: IndexFile, identity: Identity) -> IndexInfo:

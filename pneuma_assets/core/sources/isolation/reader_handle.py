@@ -14,7 +14,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from io import BytesIO
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -210,9 +210,8 @@ class Reader:
         raise next((one for one in _ERRORS if one.__name__ == name), TableReadError)(message)
 
     def _ended(self, error: Exception) -> NoReturn:
-        try:
-            code = self._worker.exit_code(_END_SECONDS)
-        except TimeoutError:  # it lives, and what it said is no message
+        code = self._worker.exit_code(_END_SECONDS)
+        if not self._worker.has_ended:  # it lives, and what it said is no message
             self.close()
             logger.warning("A reader was not understood: %s", _shown(str(error))[:_LINE_CHARACTERS])
             raise ReaderError(
@@ -286,8 +285,7 @@ def _shown(text: str) -> str:
 def _end(worker: Worker, connection: Connection, folder: str) -> None:
     if worker.is_ours:  # a fork of this process lets go alone
         worker.kill()
-        with suppress(TimeoutError):
-            worker.exit_code(_END_SECONDS)
+        worker.exit_code(_END_SECONDS)
         shutil.rmtree(folder, ignore_errors=True)
     connection.close()
     worker.close()
